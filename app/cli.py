@@ -24,6 +24,7 @@ from persimchat.app.commands import (
     experiment,
     export,
     graph,
+    interview,
     models,
     personas,
     poll,
@@ -120,6 +121,7 @@ evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_
 evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
 app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)
 app.command(epilog=poll.EXAMPLES, rich_help_panel=STUDY)(poll.poll)
+app.command(epilog=interview.EXAMPLES, rich_help_panel=STUDY)(interview.interview)
 app.add_typer(survey.survey, name="survey", rich_help_panel=STUDY)
 app.add_typer(models.models, name="models", rich_help_panel=SET_UP)
 app.add_typer(personas.personas, name="personas", rich_help_panel=SET_UP)

@@ -18,6 +18,7 @@ from persimchat.memory.store import store
 from persimchat.models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
 from persimchat.models.checking import check_model
 from persimchat.models.naming import default_model_name
+from persimchat.models.reaching import named_models
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.memory import new_memory
 from persimchat.state.settings import Settings
@@ -44,11 +45,10 @@ class Finding:
 async def examine(settings: Settings) -> AsyncIterator[Finding]:
     """Check everything that these settings need, part by part."""
     yield Finding("python", f"{platform.python_version()}, persimchat {version('persimchat')}")
-    chosen, notice = default_model_name(settings.model)
+    _, notice = default_model_name(settings.model)
     if notice:
         yield Finding("note", notice)
-    named = {chosen, *settings.agent_models.values(), *settings.module_models.values()}
-    for name in sorted(named, key=lambda name: (name != chosen, name)):
+    for name in named_models(settings):
         yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
     if reads_attention(settings):
         yield await _checked("scorer", lambda: reading(_check_scorer, settings.pruning.scorer))

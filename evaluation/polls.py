@@ -29,6 +29,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.poll import Poll, reply_schema
 from persimchat.state.scenario import Scenario
+from persimchat.state.setting_values import Module
 from persimchat.state.settings import BUDGETS, Settings
 
 MODULE: Final = "poll"
@@ -43,16 +44,18 @@ class AskedOf(Asked):
         agent: who answers.
         turn: utterances so far.
         settings: with which the agent's model is found.
+        module: as which it is asked.
     """
 
     agent: str = ""
     turn: int = 0
     settings: Settings = Settings()
+    module: Module = MODULE
 
     @cached_property
     def model(self) -> ModelName:
         """The model that answers."""
-        return parse_model_name(model_name(self.settings, self.agent, MODULE))
+        return parse_model_name(model_name(self.settings, self.agent, self.module))
 
     @property
     def by(self) -> str:
@@ -158,7 +161,7 @@ class Polled:
 
 
 class Everybody(Respondent):
-    """The agents of the runs that are polled, each with its own model.
+    """The agents of the runs that are polled, or an agent that is interviewed, each with its own model.
 
     Args:
         settings: give budgets, limits and seed.
@@ -201,8 +204,8 @@ class Everybody(Respondent):
     def exchange(self, asked: Asked, about: str) -> Exchange:
         """An exchange with the model of the agent that is asked."""
         if not isinstance(asked, AskedOf):
-            raise TypeError("a poll's question names who is asked")
-        return Exchange.on_behalf(asked.settings, asked.agent, MODULE, asked.turn)
+            raise TypeError("the question names nobody who is asked")
+        return Exchange.on_behalf(asked.settings, asked.agent, asked.module, asked.turn)
 
     def cost_of(self, asked: Iterable[Asked]) -> Cost:
         """What asking these questions will take, if every first answer is valid."""

@@ -182,6 +182,7 @@ def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> 
 def _patched(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -> Scenario:
     given: dict[str, Any] = {name: getattr(base, name) for name in (*PATCHED, "settings")}
     given["story"] = base.story.model_dump(mode="json", by_alias=True) if base.story is not None else None
+    given["guide"] = base.guide.model_dump(mode="json") if base.guide is not None else None
     people = patch.get("participants")
     if isinstance(people, Mapping):
         given |= _other_people(base, people)
@@ -193,6 +194,8 @@ def _patched(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -
             given[name] = _merged(given[name], further)
         elif name == "story":
             given[name] = _other_story(base, given[name] or {}, value) if isinstance(value, Mapping) else value
+        elif name == "guide":
+            given[name] = _merged(given[name] or {}, value) if isinstance(value, Mapping) else value
         else:
             given[name] = value if value is not None or name == "topic" else []
     scenario = make_scenario(**given, base=experiment.folder)

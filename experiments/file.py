@@ -30,7 +30,7 @@ from persimchat.state.setting import with_current_names
 from persimchat.state.settings import FORMER_NAMES, PART, Settings
 from persimchat.state.validation_errors import input_error
 
-PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules", "story")
+PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules", "story", "guide")
 """The fields of a scenario that an experiment may write out, or a variant may replace."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -69,6 +69,7 @@ class Base(_Part):
     social_goals: dict[str, Any] = Field(default={}, description="of participants, as in a scenario file")
     rules: list[Any] = Field(default=[], description="that all participants know")
     story: dict[str, Any] | None = Field(default=None, description="the section of a story, as in a scenario file")
+    guide: dict[str, Any] | None = Field(default=None, description="the guide of a focus group, as in a scenario file")
     settings: GivenSettings = Field(default={}, description="settings of all cells")
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ from persimchat.experiments.robustness import ContrastFinding
 from persimchat.experiments.tables import Tables
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.run_folder import write_whole
-from persimchat.runs.reports.charts import Scale, ticks
+from persimchat.runs.reports.charts.scales import Scale, ticks
 from persimchat.runs.reports.report import page_environment
 from persimchat.runs.reports.words import UNKNOWN
 

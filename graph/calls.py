@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persimchat.graph.ending import judge_is_due, leave_takers
+from persimchat.state.guide import Guide
 from persimchat.state.settings import IN_ROUNDS, Settings
 from persimchat.state.story import Story
 from persimchat.state.voting import rounds_of
@@ -58,16 +59,18 @@ class Shape:
         return calls
 
 
-def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> dict[str, Floats]:
+def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, worded: float = 1.0) -> dict[str, Floats]:
     """Calls of one mind by task, at the awakening and at each utterance.
 
     Args:
         shape: of the conversation.
         settings: of the simulation.
         speaks: False for the persona judge's mind, which only listens.
+        worded: how many utterances its model words, as a multiple of an equal share.
     """
+    speech = {task: number * worded for task, number in _calls_of_speech(shape, settings).items()} if speaks else {}
     if settings.cognition == "fixed":
-        return _calls_of_speech(shape, settings) if speaks else {}
+        return speech
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
@@ -78,8 +81,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
     awakens = shape.always(since=0) - shape.always(since=1)
     if settings.memory_filtering:
         calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
-    if speaks:
-        calls |= _calls_of_speech(shape, settings)
+    calls |= speech
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
@@ -105,6 +107,19 @@ def _calls_of_speech(shape: Shape, settings: Settings) -> dict[str, Floats]:
     if settings.pruning.checks:
         calls["inconsistency"] = settings.pruning.checks * uttered
     return calls
+
+
+def worded_shares(guide: Guide, participants: int) -> tuple[float, float]:
+    """How many utterances the moderator's model words in a focus group, and those of the others, by equal shares.
+
+    Args:
+        guide: the guide.
+        participants: how many take part, the moderator included.
+    """
+    whole, questions = guide.length(participants), len(guide.questions)
+    share = whole / participants
+    own = questions if guide.wording == "own" else 0
+    return own / share, (whole - questions) / (participants - 1) / share
 
 
 def calls_of_onlookers(shape: Shape, settings: Settings) -> dict[str, Floats]:

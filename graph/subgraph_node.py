@@ -15,12 +15,14 @@ from persimchat.nodes.assembling import (
     refuse_half_a_story,
     refuse_people_in_baseline,
     refuse_too_many_memories,
+    refuse_unfit_guide,
     scenario_of,
     topic_in,
 )
 from persimchat.personas.scenario import make_scenario
 from persimchat.state.conversation import ConversationInput, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
+from persimchat.state.guide import Guide
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 from persimchat.state.relationship import Relationship
@@ -74,6 +76,7 @@ def conversation_node(
     social_goals: Mapping[str, Iterable[str]] | None = None,
     rules: Iterable[str] = (),
     story: Mapping[str, Any] | Story | None = None,
+    guide: Mapping[str, Any] | Guide | None = None,
     topic_from: str | Callable[[Any], str] = "messages",
     into: Mapping[str, Given] | None = None,
 ) -> ConversationNode:
@@ -92,6 +95,7 @@ def conversation_node(
         rules: rules that all participants know.
         story: the section `story` of a scenario, for a story among the participants (docs/stories.md); the settings
             then need no `mode`. Words that only a room hears are in the results, too.
+        guide: the section `guide` of a scenario, for a focus group (docs/focus_groups.md).
         topic_from: the key of the graph's state that holds the topic, as text or as messages, whose last human one is
             the topic; or a function from the state to the topic.
         into: keys of the graph's state, each with the result that it gets: `messages` (the new ones), `transcript`
@@ -127,9 +131,12 @@ def conversation_node(
         },
         "rules": listed("rules", rules),
     }
+    if guide is not None:
+        given["guide"] = guide.model_dump(mode="json") if isinstance(guide, Guide) else mapped("guide", guide)
     checked: ConversationInput = {**given, "topic": _CHECKED}
     scenario = scenario_of(checked)
     refuse_people_in_baseline(scenario, settings)
+    refuse_unfit_guide(scenario, settings)
     refuse_too_many_memories(scenario, settings)
     if story is not None:
         return _story_node(scenario, story, settings, topic_from, wanted)

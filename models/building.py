@@ -125,8 +125,10 @@ def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
         model = init_chat_model(name.model, **options)
     except ImportError as error:
         raise InputError(
-            f"the model {shown(name.written)} needs a package that is not installed: {short(str(error))}",
-            remedy="Install that package into the same environment.",
+            f"the model {shown(name.written)} needs a package that is not installed",
+            remedy=f"Install it with: pip install langchain {PACKAGES[provider]}"
+            if provider in PACKAGES
+            else "LangChain's page of this provider names it.",
         ) from error
     except ValueError as error:
         if "provider" in str(error).lower():

@@ -99,8 +99,8 @@ def most_characters(tokens: int) -> int:
     return max(_LEAST_CHARACTERS, tokens * _CHARACTERS)
 
 
-WHOLE: Final = ("judge", "analysis", "revision", "evaluation", "poll")
-"""Modules that judge a conversation, or answer to a poll as somebody: their prompts are never shortened, because they
+WHOLE: Final = ("judge", "analysis", "revision", "evaluation", "poll", "interview")
+"""Modules that judge a conversation, or answer a question as somebody: their prompts are never shortened, because they
 would judge another one, or answer as somebody else."""
 
 _LEAST_ROOM: Final = 16

@@ -11,7 +11,7 @@ import ipaddress
 import json
 import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from persimchat.models.connections import client_options, may_have_own_key
 from persimchat.models.failures import model_error
 from persimchat.models.local.files import model_file
-from persimchat.models.naming import OPENAI_URL, ModelName, parse_model_name, server_address, shown
+from persimchat.models.naming import OPENAI_URL, ModelName, default_model_name, parse_model_name, server_address, shown
 from persimchat.models.registry import ready_model
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.plain_text import one_line
@@ -70,18 +70,39 @@ async def reach(name: str, settings: Settings, *, ask: bool = False) -> None:
             await _Server(parsed).serves(ask=ask)
 
 
-async def reach_all(names: Iterable[str], settings: Settings) -> None:
-    """`reach` for several models at once; the first error is raised."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_told(name, settings)) for name in sorted(set(names))]
-    for task in tasks:
-        if (error := task.result()) is not None:
+async def reach_all(settings: Settings) -> None:
+    """Make sure that all models of a run can be asked, and that the server of its embedding is there.
+
+    Raises:
+        InputError: as `reach`.
+        ModelError: as `reach`; the first one by the models' names.
+    """
+    servers = [_told(name, settings) for name in named_models(settings)]
+    if "@" in settings.embedding:
+        servers.append(_there(settings.embedding))
+    for error in await asyncio.gather(*servers):
+        if error is not None:
             raise error
+
+
+def named_models(settings: Settings) -> list[str]:
+    """The models of a run: the common one first, then those of agents and modules by name."""
+    chosen = default_model_name(settings.model)[0]
+    named = {chosen, *settings.agent_models.values(), *settings.module_models.values()}
+    return sorted(named, key=lambda name: (name != chosen, name))
 
 
 async def _told(name: str, settings: Settings) -> InputError | ModelError | None:
     try:
         await reach(name, settings)
+    except (InputError, ModelError) as error:
+        return error
+    return None
+
+
+async def _there(embedding: str) -> InputError | ModelError | None:
+    try:
+        await _Server(parse_model_name(embedding)).exists()
     except (InputError, ModelError) as error:
         return error
     return None

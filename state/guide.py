@@ -97,10 +97,23 @@ class Guide(BaseModel):
         numbers = range(1, len(self.questions) + 1)
         return sum(1 + self.most_answers(number, everybody - 1) for number in numbers)
 
+    def shortest(self, everybody: int) -> int:
+        """How many utterances there are if the talk slows at once wherever a question has no `turns`.
+
+        Args:
+            everybody: how many take part, the moderator included.
+        """
+        half = everybody // 2  # of the others, rounded up
+        return sum(1 + (question.turns or half) for question in self.questions)
+
     def shown_by(self, number: int) -> bool:
         """Whether everybody sees the stimulus once this question is put; 0 means before the first.
 
         It stays. If no question shows it, it is seen from the beginning.
         """
-        first = next((place for place, question in enumerate(self.questions, start=1) if question.show), 0)
-        return self.stimulus is not None and number >= first
+        return self.stimulus is not None and number >= self.shown_with
+
+    @property
+    def shown_with(self) -> int:
+        """The number of the question with which the stimulus is first shown; 0 from the beginning."""
+        return next((place for place, question in enumerate(self.questions, start=1) if question.show), 0)

@@ -65,16 +65,17 @@ Module = Literal[
     "script",
     "evaluation",
     "poll",
+    "interview",
 ]
 """A module that asks a model, by the name used in settings, accounting and traces.
 
 "pruning" asks for first responses, by which it is decided what is left out of an utterance's prompt; "revision" whether
 an utterance contradicts what was left out.
 "hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
-to "ballot" are modules of a mind in a story, "trust" to "consolidation" those of a companion. The last seven
+to "ballot" are modules of a mind in a story, "trust" to "consolidation" those of a companion. The last eight
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
 answers of the debate baselines, the script that the single_agent baseline writes, the evaluation of conversations
-that are over, and the polls of their participants.
+that are over, and the polls of their participants and the interviews with them.
 """
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
@@ -89,10 +90,19 @@ OF_COMPANIONS: Final[tuple[Module, ...]] = ("trust", "events", "reacting", "day_
 OF_PRUNING: Final[tuple[Module, ...]] = ("pruning", "revision")
 """The modules that ask only if something may be left out of prompts."""
 
-OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation", "poll")
+OUTSIDE: Final[tuple[Module, ...]] = (
+    "judge",
+    "selector",
+    "analysis",
+    "answering",
+    "script",
+    "evaluation",
+    "poll",
+    "interview",
+)
 """The modules that are not part of an agent's mind."""
 
-AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation", "poll")
+AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation", "poll", "interview")
 """The modules that ask about conversations that are over; a conversation needs no model for them."""
 
 

@@ -18,20 +18,27 @@ if TYPE_CHECKING:
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
   persimchat personas convert people.csv
+  persimchat personas convert answers.csv --column "Respondent=name"
   persimchat personas convert survey.csv --mapping survey.yaml --out people
   persimchat personas convert agents/*.agent.json --pick Lena
+  persimchat personas convert seraphine.png
   persimchat personas convert interview.pdf --model ollama:llama3.2
 
 \b
 [bold]Ready mappings[/bold], recognised by the shape of a file
-  generative_agents, tinytroupe, tinytroupe_old, sotopia, agentgroupchat,
-  and plain: columns called name, age, occupation, description …
+  character_card, generative_agents, tinytroupe, tinytroupe_old, sotopia,
+  agentgroupchat, and plain: columns called name, age, occupation, description …, jméno, věk …
 
 \b
 [bold]Files[/bold]
-  .csv .tsv .json .jsonl .txt .md, and .pdf with: pip install 'persimchat\\[pdf]'
-  Other fields: write a mapping file, or have a model read them.
+  .csv .tsv .json .jsonl .txt .md, .png with a character card in it,
+  and .pdf with: pip install 'persimchat\\[pdf]'
+  Other columns of a table: say what each becomes with --column. A column becomes name, first name, last name,
+  description, traits, knowledge, speaking style, social goals, a characteristic such as age or one of your own; or -,
+  then it is left out. Other fields: write a mapping file, or have a model read them.
 """
+
+_COLUMN: Final = "Write the column and what it becomes, such as --column 'Respondent=name'."
 
 Files = Annotated[
     list[Path],
@@ -46,6 +53,14 @@ MappingName = Annotated[
         metavar="NAME|FILE",
         help="A ready mapping, or a mapping file (YAML) that says which field of a persona comes from which of theirs. "
         "[dim]default: chosen by the shape of each file[/dim]",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="'COLUMN=FIELD'",
+        help="What a column of a table becomes; may be repeated. [dim]default: by the column's name[/dim]",
     ),
 ]
 Model = Annotated[
@@ -76,6 +91,7 @@ Out = Annotated[
 def convert(
     files: Files,
     mapping: MappingName = None,
+    columns: Columns = None,
     out: Out = None,
     model: Model = None,
     pick: Pick = None,
@@ -83,8 +99,8 @@ def convert(
     """Convert descriptions of people from other programs, tables and texts into persona files.
 
     If a mapping fits, no model is needed. Otherwise name a model with --model, and it reads the descriptions. The
-    output lists what was taken, what was left out and what stayed empty; nothing is invented. The files are written
-    when all descriptions are converted, and no existing file is overwritten.
+    output lists what was taken, what was left out and what stayed empty; nothing is invented. Of a table, the good rows
+    are converted and the others listed. The files are written at the end, and no existing file is overwritten.
     """
     import asyncio
 
@@ -98,20 +114,42 @@ def convert(
         raise InputError("--pick is empty", remedy="Name a person, or leave --pick out to convert all.")
     settings = settings_of(Wanted(arguments={"model": model}))
     with new_folder(out if out is not None else new_place(files)) as folder:
-        conversion = asyncio.run(_converted(files, settings, mapping, model is not None, pick or []))
+        conversion = asyncio.run(_converted(files, settings, mapping, _said(columns), model is not None, pick or []))
         kept = write_all(folder, texts_of(conversion.people))
     report(conversion, kept)
 
 
+def _said(columns: list[str] | None) -> dict[str, str] | None:
+    """What --column says of each column; the last equals sign parts the two, as names may have one."""
+    if not columns:
+        return None
+    parted = [column.rpartition("=") for column in columns]
+    wrong = next((whole for whole, (name, _, field) in zip(columns, parted, strict=True) if not (name and field)), None)
+    if wrong is not None:
+        raise InputError(f"{one_line(wrong)!r} does not say what a column becomes", where="--column", remedy=_COLUMN)
+    return {name.strip(): field.strip() for name, _, field in parted}
+
+
 async def _converted(
-    files: list[Path], settings: Settings, mapping: str | None, read: bool, pick: list[str]
+    files: list[Path],
+    settings: Settings,
+    mapping: str | None,
+    columns: dict[str, str] | None,
+    read: bool,
+    pick: list[str],
 ) -> Conversion:
     from persimchat.models.registry import close_models
     from persimchat.personas.conversion.conversion import convert as converted
 
     try:
         return await converted(
-            files, settings, mapping=mapping, read=read, pick=pick, told=lambda line: warn(f"persimchat: {line}")
+            files,
+            settings,
+            mapping=mapping,
+            columns=columns,
+            read=read,
+            pick=pick,
+            told=lambda line: warn(f"persimchat: {line}"),
         )
     finally:
         await close_models()

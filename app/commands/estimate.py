@@ -49,6 +49,9 @@ def estimate(
     whole = estimated(people, settings)
     # baselines and stories are held in whole rounds
     shorter = whole.utterances // 2 if settings.baseline is None and people.story is None else 0
+    if people.guide is not None:  # as soon as the talk slows everywhere
+        shorter = min(people.guide.shortest(len(people.participants)), whole.utterances)
+        shorter = 0 if shorter == whole.utterances else shorter
     half = estimated(people, settings, utterances=shorter) if shorter else None
     if as_json:
         import json

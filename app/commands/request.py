@@ -137,8 +137,17 @@ def _with_others(scenario: Scenario, chosen: list[Any]) -> tuple[Scenario, list[
     notes = []
     if len(ties) < len(scenario.relationships) or len(goals) < len(scenario.social_goals):
         notes.append("The scenario's relationships and goals of personas that do not take part are left out.")
+    guide = scenario.guide if scenario.guide is not None and scenario.guide.moderator in names else None
+    if guide is not scenario.guide:
+        notes.append("The scenario's guide is left out, for its moderator does not take part.")
     changed = make_scenario(
-        scenario.topic, people, relationships=ties, social_goals=goals, rules=scenario.rules, settings=settings
+        scenario.topic,
+        people,
+        relationships=ties,
+        social_goals=goals,
+        rules=scenario.rules,
+        settings=settings,
+        guide=guide,
     )
     return changed, notes
 

@@ -87,6 +87,8 @@ def show(
             data["judgements"] = [row.model_dump(mode="json") for row in judged]
         if held:
             data["stances"] = [asdict(one) for one in held]
+        if record.interviews:
+            data["interviews"] = [row.model_dump(mode="json", exclude={"measure"}) for row in record.interviews]
         say(json.dumps(data, ensure_ascii=False, indent=2))
         return
 
@@ -94,4 +96,5 @@ def show(
     from persimchat.app.views.run_tables import Look
     from persimchat.app.views.show_view import shown
 
-    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode()), judged, held))
+    look = Look(terminal=on_terminal(), unicode=is_unicode())
+    print_all(shown(summary, look, judged, held, record.interviews))

@@ -37,6 +37,7 @@ _QUESTIONS: Final = {
     "need_to_talk": " {}: need to talk, 0 to 10? ",
     "choice": " {}: whom do you talk to? ",
     "ballot": " {}: whom do you name? ",
+    "position": " {}: where do you stand? ",
 }
 """The toolbar's words by what a person is asked for."""
 

@@ -49,6 +49,7 @@ class Talk:
         asked: who is asked for what (`state.person_answer.Asked`).
         raised: people who have raised a hand.
         story: whether it is a story, in which rooms say who hears whom.
+        puts: the question of a focus group's guide that the moderator, who is asked, may put as it is.
     """
 
     present: Sequence[str] = ()
@@ -57,6 +58,7 @@ class Talk:
     asked: tuple[str, str] | None = None
     raised: frozenset[str] = frozenset()
     story: bool = False
+    puts: str = ""
 
     @property
     def commands(self) -> dict[str, tuple[str, str]]:
@@ -112,7 +114,10 @@ def order(line: str, talk: Talk) -> Order:
 
 
 def _nothing(line: str, talk: Talk) -> Order:
-    """An empty line: ignored, unless a person is asked or the line had characters that were removed."""
+    """An empty line: ignored, unless a person is asked or the line had characters that were removed.
+
+    A moderator who is asked puts the question that is due as it stands.
+    """
     if talk.asked is None:
         if not line.strip():
             return Order("nothing")
@@ -120,8 +125,12 @@ def _nothing(line: str, talk: Talk) -> Order:
     name, what = talk.asked
     if what == "need_to_talk":
         raise InputError("this is not a number", where=name, remedy="Type a number from 0 to 10, or /pass.")
+    if what == "position":
+        raise InputError("there is no answer in it", where=name, remedy="Type your answer, or /pass.")
     if what != "utterance":
         raise InputError("nobody is named", where=name, remedy="Type a name or its number, or /pass.")
+    if talk.puts and not line.strip():
+        return Order("say", talk.puts, name)
     raise InputError("there are no words in it", where=name, remedy="Type what you say, or /pass.")
 
 

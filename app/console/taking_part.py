@@ -35,7 +35,9 @@ class Listening:
         """What the meaning of a line depends on at this moment."""
         present, people = (self._started.participants, self._started.people) if self._started else ([], [])
         story = self._started is not None and self._started.mode == "story"
-        return Talk(present, people, self._moderating, self.control.asked, self._raised, story)
+        question = self.control.question
+        puts = question["puts"]["ask"] if question is not None and "puts" in question else ""
+        return Talk(present, people, self._moderating, self.control.asked, self._raised, story, puts)
 
 
 class TakingPart(Protocol):

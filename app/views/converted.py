@@ -20,7 +20,7 @@ _NOTES: Final = 20
 
 
 def report(conversion: Conversion, kept: Sequence[Path]) -> None:
-    """Print who was converted, from which fields, what was left out or stayed empty, and how to use the files."""
+    """Print who was converted, from which fields, what was left out, which rows are wrong, and how to use the files."""
     _table(conversion.people, kept)
     for summary in summaries(conversion):
         say("")
@@ -33,6 +33,13 @@ def report(conversion: Conversion, kept: Sequence[Path]) -> None:
         say(f"Note: {note}")
     if len(notes) > _NOTES:
         say(f"Note: and {len(notes) - _NOTES:,} more; they are in the heads of the files.")
+    if conversion.refused:
+        number = len(conversion.refused)
+        say(f"\n{'1 row' if number == 1 else f'{number:,} rows'} could not be taken:")
+    for row in conversion.refused[:_NOTES]:
+        say(f"  {one_line(str(row.error))}")
+    if len(conversion.refused) > _NOTES:
+        say(f"  and {len(conversion.refused) - _NOTES:,} more")
     say(f"\nKept in {kept[0].parent}")
     if conversion.calls:
         say(f"Used: {used(totals(dict(call) for call in conversion.calls))}.")

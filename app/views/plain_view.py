@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from persimchat.app.output import is_unicode, say, warn
 from persimchat.app.views.past_banner import Lead
-from persimchat.app.views.telling import Past, addressed, asking, going_on, models, participants, status_line
+from persimchat.app.views.telling import Guided, Past, addressed, asking, going_on, models, participants, status_line
 from persimchat.app.views.text import concluded, ending, models_in_words, unscored, used
 from persimchat.runs.events import Analysed, Asked, Event, Started, Stopped, Uttered
 from persimchat.runs.folder.lines import DISCLAIMER, edited
@@ -50,6 +50,7 @@ class PlainView:
     def __init__(self, lead: Lead | None = None) -> None:
         self._unscored = 0
         self._past = Past(lead)
+        self._guided = Guided()
 
     def show(self, event: Event) -> None:
         """Print the lines of an event."""
@@ -67,10 +68,15 @@ class PlainView:
                 if event.notice:
                     say(f"# {one_line(event.notice)}")
                 say(f"# {DISCLAIMER}\n")
+                if shown := self._guided.begin(event):
+                    self.note(shown)
                 if earlier := self._past.begin(event):
                     say(f"# {earlier}")
             case Uttered():
+                if shown := self._guided.shown(event):
+                    self.note(shown)
                 marks = [addressed(event) if event.heard_by is not None else "", one_line(edited(event.edited_by))]
+                marks.append(self._guided.question(event))
                 shown = "".join(f" ({mark})" for mark in marks if mark)
                 say(f"{one_line(event.speaker)}{shown}: {one_line(event.text)}")
             case Analysed():

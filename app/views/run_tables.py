@@ -14,6 +14,8 @@ from rich.text import Text
 
 from persimchat.app.views.text import mood
 from persimchat.runs.events import Happened, Totals
+from persimchat.runs.folder.interviews import InterviewAnswer
+from persimchat.runs.folder.interviews import interviews as by_interview
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.reports.pruning_figures import Lacking, percent, piece
 from persimchat.runs.reports.stance_summary import Holder, Stances
@@ -257,6 +259,19 @@ def judgements(rows: Iterable[RecordedJudgement], look: Look) -> Table | None:
 
     columns = ("dimension", "average", "scores", "missing", "judge")
     return table(look, "Judged after it was over", columns, (cells(*of, own) for of, own in grouped.items()))
+
+
+def interviews(rows: Iterable[InterviewAnswer], look: Look) -> Table | None:
+    """The interviews that were held afterwards, and how many questions each had; None if there were none."""
+
+    def cells(own: Sequence[InterviewAnswer]) -> list[str]:
+        first, missing = own[0], sum(row.answer is None for row in own)
+        asked = f"{len(own)} ({missing} without an answer)" if missing else str(len(own))
+        return [str(first.interview), first.agent, str(first.turn), asked, first.judge]
+
+    held = by_interview(rows)
+    columns = ("interview", "with", "as at turn", "questions", "answered by")
+    return table(look, "Interviews afterwards", columns, map(cells, held)) if held else None
 
 
 def stances(every: Iterable[Stances], look: Look) -> list[Table]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from persimchat.app.views import run_tables as tables
 from persimchat.app.views.run_tables import Look
 from persimchat.app.views.text import used
+from persimchat.runs.folder.interviews import InterviewAnswer
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
 from persimchat.runs.reports.pruning_figures import left_out
@@ -39,7 +40,11 @@ _TREND = (
 
 
 def shown(
-    summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = (), held: Sequence[Stances] = ()
+    summary: Summary,
+    look: Look,
+    judged: Sequence[RecordedJudgement] = (),
+    held: Sequence[Stances] = (),
+    interviewed: Sequence[InterviewAnswer] = (),
 ) -> RenderableType:
     """The text that `persimchat show` prints.
 
@@ -48,6 +53,7 @@ def shown(
         look: what standard output can show.
         judged: the judgements of evaluators.
         held: who held what, by source.
+        interviewed: the answers of interviews.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
@@ -65,6 +71,7 @@ def shown(
         *moved,
         look(AFTER_WHOM) if moved else None,
         tables.judgements(judged, look),
+        tables.interviews(interviewed, look),
         tables.usage("module", summary.usage_by_module, look),
         tables.usage("agent", summary.usage_by_agent, look),
     ]

@@ -25,11 +25,13 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.folder.lines import happening_in_words
+from persimchat.runs.folder.lines import happening_in_words, stimulus_in_words
 from persimchat.runs.reports.pruning_figures import Wording, sentence
 from persimchat.runs.reports.words import count
-from persimchat.state.person_answer import StoryQuestion, numbered
+from persimchat.state.guide import Guide
+from persimchat.state.person_answer import PositionQuestion, StoryQuestion, numbered
 from persimchat.state.plain_text import one_line
+from persimchat.state.poll import Poll
 
 RECENT: Final = 4
 """How many utterances of a resumed run's past are shown."""
@@ -102,12 +104,27 @@ def asking(event: Asked) -> str:
     name = one_line(event.agent)
     if event.what == "need_to_talk":
         return f"{name}, how much do you need to talk, 0 to 10?{problem}"
+    if event.position is not None:
+        return f"{name}, {event.position['when']} the talk: {_position(event.position)}.{problem}"
+    if event.puts is not None:
+        number, of, ask = event.puts["number"], event.puts["of"], one_line(event.puts["ask"])
+        return (
+            f"Your turn, {name}: question {number} of {of} is due: {ask} "
+            f"(An empty line puts it so, other words put it in yours, /pass lets them talk on.){problem}"
+        )
     if event.story is None:
         return f"Your turn, {name}.{problem}"
     if event.what == "utterance":
         return f"Your turn, {name}, {_heard_by(event.story)}.{problem}"
     question = "whom do you talk to" if event.what == "choice" else _BALLOTS[event.story["ballot"]]
     return f"{name}, {question}? {numbered(event.story['candidates'])}; or /pass.{problem}"
+
+
+def _position(asked: PositionQuestion) -> str:
+    """Where a person is asked to stand, with the answers that there are."""
+    poll = Poll(ask=asked["ask"], answer=asked["answer"], options=tuple(asked["options"]))
+    form = poll.described if poll.is_ordered else numbered(poll.possible)
+    return f"{one_line(poll.ask)} {form}; or /pass"
 
 
 _BALLOTS: Final = {
@@ -124,6 +141,35 @@ def _heard_by(asked: StoryQuestion) -> str:
         return "before everybody"
     known = "all know that you meet" if room["public"] else "nobody knows that you meet"
     return f"alone with {' and '.join(map(one_line, room['others']))}; {known}"
+
+
+class Guided:
+    """Tells of a focus group's guide: which question an utterance puts, and what everybody is shown."""
+
+    def __init__(self) -> None:
+        self._guide: Guide | None = None
+
+    def begin(self, event: Started) -> str:
+        """Take a run's `started` event; returns what is shown from the beginning, empty if nothing is."""
+        self._guide = event.guide
+        return self._shown(0) if event.guide is not None and not event.guide.shown_with else ""
+
+    def question(self, event: Uttered) -> str:
+        """Which question of the guide an utterance puts; empty if none."""
+        if event.question is None:
+            return ""
+        of = f" of {len(self._guide.questions)}" if self._guide is not None else ""
+        return f"question {event.question}{of}"
+
+    def shown(self, event: Uttered) -> str:
+        """What is shown with an utterance; empty if nothing is."""
+        return self._shown(event.question) if event.question else ""
+
+    def _shown(self, number: int) -> str:
+        guide = self._guide
+        if guide is None or guide.stimulus is None or (number and not guide.questions[number - 1].show):
+            return ""
+        return f"Everybody is shown: {one_line(stimulus_in_words(guide.stimulus))}"
 
 
 def addressed(event: Uttered) -> str:

@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from persimchat.app.views.past_banner import Lead
-from persimchat.app.views.telling import Past, addressed, going_on, models, status_line
+from persimchat.app.views.telling import Guided, Past, addressed, going_on, models, status_line
 from persimchat.app.views.text import concluded, ending, models_in_words, mood, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
 from persimchat.runs.folder.lines import DISCLAIMER, edited
@@ -48,6 +48,7 @@ class Transcript:
         self._out, self._unicode = out, unicode
         self.colours: dict[str, str] = {}
         self._past = Past(lead)
+        self._guided = Guided()
         self._unscored = 0
         self.since = time.monotonic()
 
@@ -61,6 +62,8 @@ class Transcript:
             case Started():
                 self.colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(event.participants)}
                 self._header(event)
+                if shown := self._guided.begin(event):
+                    self.note(shown)
                 if earlier := self._past.begin(event):
                     self._out(Text(earlier + "\n", style="dim"))
             case Uttered():
@@ -106,7 +109,10 @@ class Transcript:
     def _utterance(self, event: Uttered) -> None:
         feels = f"  {mood(event.emotion)}" if event.emotion else ""  # people and baselines have no emotions
         to = f"  {addressed(event)}".rstrip()
+        if shown := self._guided.shown(event):
+            self.note(shown)
         put_in = f"  [{one_line(edited(event.edited_by))}]" if event.edited_by else ""
+        put_in += f"  [{question}]" if (question := self._guided.question(event)) else ""
         head = Text.assemble(self.name(event.speaker), (f"{feels}{to}{put_in}", "dim"))
         self._out(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
 

@@ -211,6 +211,7 @@ class Board:
         self.speaking, self.words, self.asked = None, "", None
 
     def _uttered(self, event: Uttered) -> None:
+        self.asked = None
         self.utterances.append(event)
         self.lines.append(event)
         self._settle()

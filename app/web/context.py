@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.downloads import Downloads
 from persimchat.app.web.forecasts import Forecasts
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
 from persimchat.app.web.pairs import Pairs
@@ -24,6 +25,7 @@ class WebContext:
         forecasts: what prompts would lack, worked out for everybody who asks.
         world: the companion's world that this server has opened; None if it has opened none.
         pairs: the talks of that world which pages show.
+        downloads: of model files.
     """
 
     runs: LiveRuns
@@ -32,6 +34,7 @@ class WebContext:
     forecasts: Forecasts = field(default_factory=Forecasts)
     world: World | None = None
     pairs: Pairs = field(default_factory=Pairs)
+    downloads: Downloads = field(default_factory=Downloads)
 
 
 class Viewing:

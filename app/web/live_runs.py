@@ -11,6 +11,7 @@ from typing import Any, Final
 from persimchat.app.web.board import Board, board_of, earlier_totals
 from persimchat.app.web.scorer import refuse_other_scorer
 from persimchat.models.naming import shown
+from persimchat.models.reaching import reach_all
 from persimchat.models.redaction import redact
 from persimchat.runs.broadcast import Broadcast
 from persimchat.runs.control import Control
@@ -20,6 +21,7 @@ from persimchat.runs.folder.lock import is_held
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, TRANSCRIPT
 from persimchat.runs.run.branch import branch_run, regenerate_run
+from persimchat.runs.run.going_on import settings_of
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
@@ -118,17 +120,21 @@ class LiveRuns:
 
         Raises:
             InputError: a model, an embedding or a store cannot be used; nothing has begun.
+            ModelError: the server of a model is not there, refuses the key or does not know the model; told within
+                three seconds, and nothing has begun.
         """
         refuse_model_files(settings.model_dump(by_alias=True))
+        await reach_all(settings)
         control = Control()
         return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
-        """Resume a kept run; raises InputError if that is impossible."""
+        """Resume a kept run; raises InputError or ModelError, as `start`, if that is impossible."""
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
+        await _reach(folder, changes)
         control = Control()
         return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
 
@@ -141,18 +147,22 @@ class LiveRuns:
         choose: tuple[str, str] | None = None,
         changes: Mapping[str, Any] | None = None,
     ) -> LiveRun:
-        """Begin a branch of a run at a turn; raises InputError if that is impossible."""
+        """Begin a branch of a run at a turn; raises InputError or ModelError, as `start`, if that is impossible."""
         refuse_model_files(changes or {})
+        folder = self.own_folder(run)
+        await _reach(folder, changes)
         control = Control()
         begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
-        events = branch_run(self.own_folder(run), turn, **begins, out=self.out, control=control)
+        events = branch_run(folder, turn, **begins, out=self.out, control=control)
         return await self._begin(events, control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
-        """Begin a branch in which an utterance is worded again; raises InputError if that is impossible."""
+        """Begin a branch in which an utterance is worded again; raises as `start` if that is impossible."""
         refuse_model_files(changes or {})
+        folder = self.own_folder(run)
+        await _reach(folder, changes)
         control = Control()
-        events = regenerate_run(self.own_folder(run), turn, changes=changes or {}, out=self.out, control=control)
+        events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
 
     def get(self, run: str) -> LiveRun | None:
@@ -275,6 +285,11 @@ class LiveRuns:
         for run in over[:-ENDED_KEPT]:
             del self._live[run]
         return live
+
+
+async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
+    """Make sure that the models can be asked with which a kept run goes on."""
+    await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
 
 
 def _stamp(folder: Path) -> Stamp:

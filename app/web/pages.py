@@ -24,17 +24,16 @@ from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
+from persimchat.app.web.past.other_lines import OtherLines
 from persimchat.app.web.past.runs_page import runs_page
 from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
-from persimchat.app.web.setup.setup_panel import setup_panel
-from persimchat.app.web.setup.starting import welcome
+from persimchat.app.web.setup.new_page import new_conversation
 from persimchat.app.web.shared.stories import StoryPlan, read_plan
 from persimchat.app.web.story.panel import rooms_part, standing_part
 from persimchat.app.web.story.stage_bar import stage_bar
 from persimchat.app.web.story.transcript import Transcript
 from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.widgets import named
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
@@ -51,15 +50,8 @@ async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
         setup: a saved set-up of the library to copy.
     """
     Frame(t("common.new"))
-    ui.query(".nicegui-content").classes("p-0 gap-0")
-    with ui.element("div").classes("page-height new-cols"):
-        with ui.element("aside") as aside:
-            named(aside, t("common.setup"))
-            await setup_panel(web, like=like, setup=setup)
-        with ui.element("section") as section:
-            named(section, t("common.conversation"))
-            welcome(web)
-            disclaimer()
+    await new_conversation(web, like=like, setup=setup)
+    disclaimer()
 
 
 async def conversation_page(viewing: Viewing) -> None:
@@ -72,7 +64,7 @@ async def conversation_page(viewing: Viewing) -> None:
     )
     panes = Panes(viewing, parts)
     with panes.main:
-        chat_panel(viewing)
+        chat_panel(viewing, below=OtherLines(viewing).below)
         time_bar(viewing)
         composer(viewing)
         disclaimer()
@@ -101,7 +93,7 @@ async def story_page(view: StoryView) -> None:
     panes = Panes(viewing, parts, lambda: (viewing.revision, view.revision))
     with panes.main:
         head = ui.element("div").classes("w-full")
-        transcript = Transcript(view)
+        transcript = Transcript(view, below=None if played else OtherLines(viewing).below)
         with head:
             stage_bar(view, transcript.show)
         if not played:
@@ -166,7 +158,7 @@ def register(web: WebContext) -> None:
 
     @ui.page("/models")
     async def _models() -> None:
-        models_page()
+        models_page(web)
 
     @ui.page("/companion")
     async def _companion(agent: str = "", person: str = "") -> None:

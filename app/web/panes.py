@@ -113,8 +113,8 @@ class Panes:
         self._mark()
 
     def _view(self, key: str, name: str, icon: str) -> None:
-        button = ui.button(name, icon=icon, on_click=lambda: self._go(key))
-        self._views[key] = button.props("flat stack no-caps color=grey-7").classes("nav-view")
+        button = ui.button(name, icon=icon, on_click=lambda: self._go(key), color=None)
+        self._views[key] = button.props("flat stack no-caps").classes("nav-view")
 
     async def _go(self, key: str) -> None:
         """Show a view on a phone."""

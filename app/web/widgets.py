@@ -77,6 +77,29 @@ def menu(icon: str, name: str) -> Iterator[ui.button]:
         yield button
 
 
+def word_button(text: str, name: str, on_click: Callable[..., Any] | None = None, *, icon: str = "") -> ui.button:
+    """A quiet button with a word; its longer name, which has the word in it, is for screen readers and as a tooltip."""
+    button = ui.button(text, on_click=on_click, icon=icon or None, color=None).props("flat dense no-caps no-wrap")
+    button.classes("word")
+    named(button, name).props["title"] = name
+    return button
+
+
+@contextmanager
+def word_menu(text: str, name: str = "") -> Iterator[ui.button]:
+    """A quiet button with a word that opens a menu; on a phone, three dots stand for the word.
+
+    Args:
+        text: the word.
+        name: for screen readers, with the word in it; the word itself if it is empty.
+    """
+    button = word_button(text, name or text).props("icon-right=expand_more aria-haspopup=menu")
+    with button:
+        ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
+        with ui.menu().props("role=menu"):
+            yield button
+
+
 def item(
     icon: str, text: str, on_click: Callable[[], Any] | None = None, *, href: str = "", target: str = ""
 ) -> ui.menu_item:
@@ -106,6 +129,14 @@ def explained(text: str) -> None:
         named(button, t("common.explain"))
         with ui.menu().props("max-width=320px"):
             ui.label(text).classes("text-sm p-3 whitespace-pre-line")
+
+
+def hint(text: str, field: ui.element | None = None) -> ui.label:
+    """A grey line under a field that explains it; a screen reader reads it with the field."""
+    label = ui.label(text).classes("hint")
+    if field is not None:
+        field.props["aria-describedby"] = label.html_id
+    return label
 
 
 async def answered(dialog: ui.dialog) -> Any:

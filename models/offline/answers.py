@@ -13,6 +13,7 @@ from persimchat.models.offline.companion.answers import TASKS as COMPANION_TASKS
 from persimchat.models.offline.consistency import inconsistency
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
+from persimchat.models.offline.interviewing import interview
 from persimchat.models.offline.judging import judge, majority
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
@@ -186,6 +187,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "mad_judge": mad_judge,
     "inconsistency": inconsistency,
     "poll": poll,
+    "interview": interview,
     "solving": solving,
     "persona_generation": persona_generation,
     **STORY_TASKS,

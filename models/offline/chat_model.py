@@ -16,6 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from persimchat.models.offline.answers import OUTSIDE, TASKS, answered
 from persimchat.models.offline.companion.talking import companion_words
+from persimchat.models.offline.moderating import moderated
 from persimchat.models.offline.persona_facts import facts_of
 from persimchat.models.offline.prompt import MODEL_NAME, Prompt, Said
 from persimchat.models.offline.randomness import generator
@@ -147,6 +148,8 @@ class OfflineChatModel(BaseChatModel):
             prompt.need_section(prompt.topic, "environment")
             if prompt.story is not None and prompt.story.words.get("place") == "report":
                 return report(prompt, self.seed)
+            if prompt.name == prompt.moderator != "":
+                return moderated(prompt, self.seed)
             return worded(scene_of(prompt, self.seed, ahead=places_ahead(prompt)))
         if prompt.task == "story_utterance":
             prompt.need_section(prompt.name, "basic_information")

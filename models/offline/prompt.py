@@ -107,7 +107,7 @@ class Prompt:
         confident: whether an answer includes a confidence.
         last_round: whether the judge of two sides must decide now.
         candidates: the possible next speakers.
-        question: of a poll.
+        question: of a poll or an interview.
         possible: all answers to a poll; empty if any number is one.
         parts: the judgements of one answer.
         length: utterances of a script.
@@ -115,6 +115,9 @@ class Prompt:
         request: the person to invent; None for all other tasks.
         story: of the tasks of a story; None for all others.
         companion: of a companion's prompts; None for all others.
+        moderator: of a focus group with a guide; empty without one.
+        asked: the question of the guide that the group talks about; empty before the first.
+        puts: the question that the prompt's agent, the moderator, is to put now; empty for all others.
     """
 
     task: str
@@ -164,6 +167,9 @@ class Prompt:
     request: Request | None = None
     story: Told | None = None
     companion: Known | None = None
+    moderator: str = ""
+    asked: str = ""
+    puts: str = ""
 
     def need_section(self, present: object, tag: str) -> None:
         """Refuse a prompt that lacks a section that its task needs.
@@ -187,8 +193,8 @@ class Prompt:
         return (self.name, *self.present) if self.name else self.present
 
     def leads(self, name: str) -> bool:
-        """Whether this is the name of the moderator, who leads the conversation and takes no part in it."""
-        return name.startswith(MODERATOR) and name not in self.participants
+        """Whether this is the name of the moderator, who leads the conversation and takes no side in it."""
+        return (name.startswith(MODERATOR) and name not in self.participants) or (name == self.moderator != "")
 
     def relation_to(self, name: str) -> Relation | None:
         """The relationship to `name`, if the prompt shows one."""

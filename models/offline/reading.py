@@ -113,6 +113,9 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         takes_leave=task == "script" and values["closing"],
         story=told_of(items, values) if not known and (task in OF_STORIES or "place" in values) else None,
         companion=known,
+        moderator=_text(items, "moderator", "name"),
+        asked=_text(items, "question"),
+        puts=_text(items, "puts"),
     )
 
 

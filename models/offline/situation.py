@@ -183,7 +183,8 @@ def _values(
     gist = gist_of(last.words, topic) if last else ""
     recent = [said.speaker for said in prompt.recent]
     # Asks the participants who have been silent longest first, and never the last speaker.
-    askable = [p for p in prompt.present if not last or p != last.speaker] or list(prompt.present)
+    others_here = [p for p in prompt.present if not prompt.leads(p)]
+    askable = [p for p in others_here if not last or p != last.speaker] or others_here
     silent = sorted(askable, key=lambda p: recent[::-1].index(p) if p in recent else 99, reverse=True)
     pool = silent[: max(1, (len(silent) + 1) // 2)]
     other = generator("other", *key).choice(pool) if pool else ""

@@ -200,7 +200,12 @@ def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
 
 
 def topic_of(prompt: Prompt) -> Topic:
-    """The topic of a prompt, analysed for the form of the debate's answer."""
+    """The topic of a prompt, analysed for the form of the debate's answer.
+
+    In a focus group it is the question put last, if there is anything to say on it in particular.
+    """
+    if prompt.asked and ((asked := analyse(prompt.asked, prompt.form)).theme or named_options(prompt.asked)):
+        return asked
     return analyse(prompt.topic, prompt.form)
 
 

@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.personas.conversion.record import Form, Record, contents, raw_contents
+from persimchat.personas.conversion.cards import card_in, card_text, check_length
+from persimchat.personas.conversion.record import Form, Record, Refused, contents, raw_contents
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.plain_text import one_line
 
@@ -24,12 +25,17 @@ def load_json(path: Path) -> list[Form]:
     """The ways to read a JSON file as records, the most literal first.
 
     These are: the whole as one record; a list's entries; the values of a mapping (a dump, by key); and the same for the
-    only list or mapping inside the root, as in {"agents": [...]}.
+    only list or mapping inside the root, as in {"agents": [...]}. A character card is one record.
 
     Raises:
         InputError: it cannot be read, is not JSON, or has nothing that could be a record.
     """
-    root = _parsed(contents(path), path, 1)
+    text = contents(path)
+    root = _parsed(text, path, 1)
+    card = card_in(root)
+    if card is not None:
+        check_length(text, str(path))
+        return [Form((Record(path, data=card),))]
     forms = _forms(root, path)
     inner = [value for value in root.values() if isinstance(value, list | Mapping)] if isinstance(root, Mapping) else []
     if len(inner) == 1:
@@ -40,6 +46,15 @@ def load_json(path: Path) -> list[Form]:
             what, where=str(path), remedy='A description is a mapping such as {"name": …}, or a list of such.'
         )
     return forms
+
+
+def _picture(path: Path) -> list[Form]:
+    """The character card in a PNG picture."""
+    card = card_in(_parsed(card_text(path), path, 1))
+    if card is None:
+        remedy = "Export it again as a card of version 2 or 3."
+        raise InputError("the text in the picture is no character card", where=str(path), remedy=remedy)
+    return [Form((Record(path, data=card),))]
 
 
 def load_json_lines(path: Path) -> list[Form]:
@@ -127,10 +142,11 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 def load_table(path: Path) -> list[Form]:
     """The rows of a CSV file as records; the first row names the columns.
 
-    The delimiter is the one of comma, semicolon, tab and bar that makes the most columns.
+    The delimiter is the one of comma, semicolon, tab and bar that makes the most columns. A row that is longer than the
+    first is refused; the others are read.
 
     Raises:
-        InputError: it cannot be read, has no rows, two columns of one name, or a row longer than the first.
+        InputError: it cannot be read, has no rows, two columns of one name, or only rows longer than the first.
     """
     # It imports much that is not needed elsewhere.
     from langchain_community.document_loaders import CSVLoader
@@ -154,14 +170,18 @@ def load_table(path: Path) -> list[Form]:
         encoding="utf-8-sig",
     )
     rows = loader.load()[1:]
-    records = []
+    records, refused = [], []
     for line, row in zip(lines, rows, strict=True):
         if row.page_content:
             remedy = "Put a value that holds the delimiter in quotes."
-            raise InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
+            wrong = InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
+            refused.append(Refused(Record(path, line=line), wrong))
+            continue
         data: dict[str, Any] = {name: row.metadata[name] or "" for name in columns}
         records.append(Record(path, line=line, data=data))
-    return [Form(tuple(records))]
+    if not records:
+        raise refused[0].error
+    return [Form(tuple(records), refused=tuple(refused))]
 
 
 def _delimiter(text: str, path: Path) -> str:
@@ -205,7 +225,7 @@ def load(path: Path) -> list[Form]:
     """The ways to read a file as descriptions of people, the most literal first; at least one.
 
     Args:
-        path: a file that ends in .csv, .tsv, .json, .jsonl, .txt, .md or .pdf.
+        path: a file that ends in .csv, .tsv, .json, .jsonl, .txt, .md, .pdf or .png.
 
     Raises:
         MissingExtraError: it is a PDF, and the library that reads them is not installed.
@@ -296,4 +316,5 @@ _LOADERS: Final[dict[str, Callable[[Path], list[Form]]]] = {
     ".txt": _text,
     ".md": _text,
     ".pdf": _pdf,
+    ".png": _picture,
 }

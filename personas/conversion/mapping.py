@@ -83,7 +83,10 @@ def _missing(document: Document, at: Location) -> tuple[str, ...]:
 READY: Final = Path(__file__).parents[1] / "mappings"
 """The folder of the mappings that come with the package."""
 
-ORDER: Final = ("generative_agents", "tinytroupe", "tinytroupe_old", "sotopia", "agentgroupchat", "plain")
+ORDER: Final = (
+    *("character_card", "generative_agents", "tinytroupe", "tinytroupe_old", "sotopia", "agentgroupchat"),
+    "plain",
+)
 """The ready mappings, in the order in which a record's shape is compared with them."""
 
 _OWN: Final = ("about", "recognise", "records", "technical", "ids")

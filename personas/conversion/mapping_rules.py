@@ -10,6 +10,9 @@ A rule is one of these, as docs/personas.md shows:
 - `{each: path, text: "{name}, {age}"}`: such words for every entry of a list.
 - `{value: words}`: the same words for all records.
 
+A column of a table, which the user chose by its name, is a rule of the kind `column`: its name is no path, and `words`
+have `{}` in place of the value. `beside` puts the columns of a name one beside another.
+
 Options: `split` (split a text into entries at these characters), `join` (join entries into a text with these characters
 between them), `missing` (values that mean that there is none). A record is never read as a rule, path or template.
 """
@@ -21,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from persimchat.personas.conversion.mapping_paths import find, items_of, text_of
+from persimchat.personas.conversion.mapping_paths import find, is_empty, items_of, text_of
 from persimchat.state.document import Location
 
 _HOLE: Final = re.compile(r"\{\{|\}\}|\{([^{}]+)\}")
@@ -44,8 +47,8 @@ class Rule:
 
     Attributes:
         kind: which of the forms it has.
-        path: of `field` and `each`.
-        words: of `text`, `each` and `value`.
+        path: of `field` and `each`; of `column`, its name.
+        words: of `text`, `each`, `value` and `column`.
         parts: of `first` and `all`.
         split, join, missing: the options; empty where they were not given.
     """
@@ -61,20 +64,21 @@ class Rule:
     def text(self, data: Mapping[str, Any]) -> Taken:
         """The record's value as one text; `NOTHING` if it has none."""
         match self.kind:
-            case "all":
+            case "all" | "beside":
                 found = [part.text(data) for part in self.parts]
                 items = list(dict.fromkeys(item for taken in found for item in taken.items))
-                # Two fields often say the same, one of them at greater length.
-                said = [item for item in items if not any(item in other for other in items if other != item)]
+                # Two fields often say the same, one of them at greater length; of a name, only whole words count.
+                end = " " if self.kind == "beside" else ""
+                said = [i for i in items if not any(end + i + end in end + o + end for o in items if o != i)]
                 return self._joined(said, found, " ")
             case "first":
                 return next((taken for part in self.parts if (taken := part.text(data)).items), NOTHING)
-            case "field" if not self.split:
-                at = find(data, self.path)
-                return NOTHING if at is None else self._kept((text_of(at[1], self.join),), at[0])
+            case "field" | "column" if not self.split:
+                at = self._found(data)
+                return NOTHING if at is None else self._kept((self._worded(text_of(at[1], self.join)),), at[0])
             case _:
                 found = [self.items(data)]
-                return self._joined(list(found[0].items), found, ", " if self.kind == "field" else " ")
+                return self._joined(list(found[0].items), found, ", " if self.kind in ("field", "column") else " ")
 
     def items(self, data: Mapping[str, Any]) -> Taken:
         """The record's value as entries of a list; `NOTHING` if it has none."""
@@ -93,12 +97,28 @@ class Rule:
             case "each":
                 return self._each(data)
             case _:
-                at = find(data, self.path)
+                at = self._found(data)
                 return NOTHING if at is None else self._kept(tuple(items_of(at[1], self.split)), at[0])
+
+    def _found(self, data: Mapping[str, Any]) -> tuple[Location, Any] | None:
+        """The field that the path means, with its place; a column by its name alone."""
+        if self.kind != "column":
+            return find(data, self.path)
+        value = data.get(self.path)
+        return None if is_empty(value) else ((self.path,), value)
+
+    def _worded(self, text: str) -> str:
+        return self.words.replace("{}", text) if self.kind == "column" and self.words else text
 
     def paths(self) -> set[str]:
         """Every path that the rule names."""
-        named = {self.path} if self.kind == "field" else set(holes(self.words)) if self.kind == "text" else set()
+        named = (
+            {self.path}
+            if self.kind in ("field", "column")
+            else set(holes(self.words))
+            if self.kind == "text"
+            else set()
+        )
         return named.union({self.path} if self.kind == "each" else (), *(part.paths() for part in self.parts))
 
     def _kept(self, items: tuple[str, ...], at: Location) -> Taken:

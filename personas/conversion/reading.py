@@ -34,7 +34,8 @@ _ATTEMPTS: Final = 5
 """Attempts of one request that fails for a transient reason, as in the graph."""
 _OTHER: Final = "Try another model, or a mapping file (--mapping)."
 _REMEDY: Final = (
-    "Write a mapping file that says which field is which (--mapping FILE), or name a model that reads it (--model)."
+    "Say which column of a table is which (--column 'COLUMN=name'), write a mapping file (--mapping FILE), "
+    "or name a model that reads it (--model)."
 )
 
 
@@ -121,7 +122,7 @@ async def read_all(records: Sequence[Record], settings: Settings) -> tuple[list[
 
 async def _read(record: Record, settings: Settings) -> Answer[ReadPeople]:
     """One description, read."""
-    single = bool(record.place or record.line)  # a row or an entry is about one person, a file may be about several
+    single = record.is_one_of_several  # a row or an entry is about one person, a file may be about several
 
     async def once(_: object) -> Answer[ReadPeople]:
         return await ask(

@@ -34,6 +34,11 @@ class Record:
     written: str = ""
 
     @property
+    def is_one_of_several(self) -> bool:
+        """Whether the file may hold other descriptions beside it, as a table does."""
+        return bool(self.place or self.line)
+
+    @property
     def text(self) -> str:
         """All of it as text, for a model to read."""
         return self.written or json.dumps(self.data, ensure_ascii=False, indent=1)
@@ -45,16 +50,31 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """A row or entry of which no persona can be made.
+
+    Attributes:
+        record: where it is.
+        error: what is wrong with it.
+    """
+
+    record: Record
+    error: InputError
+
+
+@dataclass(frozen=True)
 class Form:
     """One way to read a file as records: the whole as one, or the entries of a list.
 
     Attributes:
         records: the descriptions, in the file's order.
         mixed: whether it may hold other things besides descriptions of people, like a database's dump.
+        refused: the rows that cannot be read.
     """
 
     records: tuple[Record, ...]
     mixed: bool = False
+    refused: tuple[Refused, ...] = ()
 
 
 def contents(path: Path) -> str:

@@ -13,7 +13,7 @@ from persimchat.personas.conversion.draft import Draft
 from persimchat.personas.conversion.loading import load
 from persimchat.personas.conversion.mapping import Mapping, ready
 from persimchat.personas.conversion.mapping_paths import find, place_of, text_of
-from persimchat.personas.conversion.record import Form, Record
+from persimchat.personas.conversion.record import Form, Record, Refused
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import quoted
 
@@ -83,12 +83,14 @@ class Described:
         mapping: the mapping that fits; None if a model must read it.
         why: if a model must read it, why no mapping fits.
         skipped: entries of the same file that describe no person, counted with its first record.
+        refused: rows of the same file that cannot be read, listed with its first record.
     """
 
     record: Record
     mapping: Mapping | None = None
     why: str = ""
     skipped: int = 0
+    refused: tuple[Refused, ...] = ()
 
 
 def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> list[Described]:
@@ -103,6 +105,11 @@ def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> lis
         InputError: the file cannot be read, or does not fit the mapping.
     """
     forms = load(file)
+    found = _described(forms, mapping, read=read)
+    return [replace(found[0], refused=forms[0].refused), *found[1:]]
+
+
+def _described(forms: list[Form], mapping: Mapping | None, *, read: bool) -> list[Described]:
     if read:
         return [Described(record) for record in _people(forms).records]
     if mapping is not None and mapping.records:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from persimchat.runs.events import Concluded, Happened, Silenced, Uttered
 from persimchat.runs.folder.stored import Stored, Turn
+from persimchat.state.guide import Guide, Stimulus
 from persimchat.state.plain_text import clean, one_line
 
 DISCLAIMER: Final = (
@@ -83,17 +84,32 @@ def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
-def head(topic: str, participants: Iterable[str]) -> str:
-    """The head of transcript.md."""
-    return f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {DISCLAIMER}\n\n"
+def head(topic: str, participants: Iterable[str], guide: Guide | None = None) -> str:
+    """The head of transcript.md; of a focus group with what it is shown."""
+    begin = f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {DISCLAIMER}\n\n"
+    if guide is None or guide.stimulus is None:
+        return begin
+    first = guide.shown_with
+    when = f"with question {first}" if first else "from the beginning"
+    return f"{begin}*Everybody is shown this, {when}:*\n\n{text(stimulus_in_words(guide.stimulus))}\n\n"
+
+
+def stimulus_in_words(stimulus: Stimulus) -> str:
+    """What a focus group is shown: its heading, its text, and the description of an image, a paragraph each."""
+    image = f"An image: {stimulus.image}" if stimulus.image else ""
+    return "\n\n".join(filter(None, [stimulus.title, stimulus.text, image]))
 
 
 def spoken(uttered: Uttered) -> str:
-    """An utterance in transcript.md, with the hearers of a whisper, and a note if the words are not the speaker's."""
+    """An utterance in transcript.md, with the hearers of a whisper, and a note if the words are not the speaker's.
+
+    One that puts a question of a guide has its number as a heading.
+    """
+    heading = "" if uttered.question is None else f"## Question {uttered.question}\n\n"
     whispered = "" if uttered.heard_by is None else f"*(to {_listed(uttered.heard_by)} only)* "
     put_in = edited(uttered.edited_by)
     marked = f"*({text(put_in)})* " if put_in else ""
-    return f"**{text(uttered.speaker)}:** {whispered}{marked}{text(uttered.text)}\n\n"
+    return f"{heading}**{text(uttered.speaker)}:** {whispered}{marked}{text(uttered.text)}\n\n"
 
 
 def edited(by: str | None) -> str:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -50,6 +50,12 @@ class ListedRun(BaseModel):
     branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
     branch_turn: int | None = Field(
         default=None, exclude_if=is_none, description="how many utterances it shares; left out where it is no branch"
+    )
+    branch_why: str = Field(
+        default="", exclude_if=is_empty, description="branch or regenerate; left out where it is no branch"
+    )
+    branch_changed: dict[str, Any] = Field(
+        default={}, exclude_if=is_empty, description="what the branch changed: settings, say, choose; else left out"
     )
     name: str = Field(default="", exclude_if=is_empty, description="what its user calls it; left out without a name")
     tags: list[str] = Field(default=[], exclude_if=is_empty, description="its user's tags; left out without any")
@@ -137,7 +143,7 @@ def _labels(folder: Path, unread: list[str]) -> Labels:
 
 
 def _listed(folder: Path, manifest: Manifest, labels: Labels) -> ListedRun:
-    total = manifest.usage.total
+    total, branch = manifest.usage.total, manifest.branch
     return ListedRun(
         run=manifest.run,
         folder=str(folder),
@@ -151,8 +157,10 @@ def _listed(folder: Path, manifest: Manifest, labels: Labels) -> ListedRun:
         ended=manifest.stop_reason or UNFINISHED,
         cost_usd=total.cost_usd if total else None,
         active=is_held(folder),
-        branch_of=manifest.branch.of if manifest.branch else None,
-        branch_turn=manifest.branch.turn if manifest.branch else None,
+        branch_of=branch.of if branch else None,
+        branch_turn=branch.turn if branch else None,
+        branch_why=branch.why if branch else "",
+        branch_changed=branch.changed if branch and isinstance(branch.changed, dict) else {},
         name=labels.name,
         tags=labels.tags,
     )

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from persimchat.graph.calls import story_utterances
 from persimchat.prompts import prompt_hash
@@ -23,6 +24,7 @@ from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.stored import AsGiven, Count, Kept, Stored, Turn
 from persimchat.runs.folder.totals import Usage, usage_of
 from persimchat.state.errors import InputError
+from persimchat.state.guide import Guide
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
@@ -336,6 +338,14 @@ class Manifest(AsGiven):
     def names(self) -> list[str]:
         """The names of the participants, in order."""
         return [participant.name for participant in self.scenario.participants]
+
+    @property
+    def guide(self) -> Guide | None:
+        """The guide of a focus group; None if there is none, or if this version cannot read it."""
+        given = self.scenario.given.get("guide")
+        with suppress(ValidationError):
+            return Guide.model_validate(given) if given is not None else None
+        return None
 
     @property
     def people(self) -> list[str]:

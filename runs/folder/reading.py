@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from persimchat.models.recording import Row
 from persimchat.runs.events import Analysed, Happened, Judged, Silenced, Uttered
 from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.interviews import InterviewAnswer, read_interviews
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
 from persimchat.runs.folder.lines import STANDING, RecordedIntervention
@@ -83,6 +84,11 @@ class Record:
     def polls(self) -> list[PollAnswer]:
         """The answers to polls that were held afterwards, without stale ones; raises as `read_polls`."""
         return read_polls(self.path)
+
+    @cached_property
+    def interviews(self) -> list[InterviewAnswer]:
+        """The answers of interviews that were held afterwards; raises as `read_interviews`."""
+        return read_interviews(self.path)
 
     @property
     def standings(self) -> dict[int, dict[str, Happened]]:

@@ -27,13 +27,15 @@ from persimchat.graph.calls import (
     calls_of_onlookers,
     story_utterances,
     utterances_at_most,
+    worded_shares,
 )
 from persimchat.graph.ending import leave_takers
+from persimchat.graph.guiding import with_limit
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.nodes.analysis import ANALYST
-from persimchat.nodes.assembling import refuse_half_a_story
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_unfit_guide
 from persimchat.nodes.judge import judge_name
 from persimchat.nodes.script import WRITER
 from persimchat.nodes.selector import SELECTOR
@@ -102,14 +104,18 @@ def totals_of(rows: list[dict[str, Any]]) -> Totals:
     return Totals(**counted, estimated=True, cost_usd=cost)
 
 
-def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None = None) -> Estimate:
+def estimate(
+    scenario: Scenario, settings: Settings, *, utterances: int | None = None, silent: bool = False
+) -> Estimate:
     """Estimate what a conversation takes.
 
     Args:
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
         utterances: how many are made, 1 to `max_messages`; None for the message limit. A debate that ends before the
-            limit ends with consensus. People are assumed to speak as often as the others. A story is always whole.
+            limit ends with consensus. A story is always whole. A focus group makes at most as many as its guide has
+            questions and answers.
+        silent: whether people say nothing, so that the agents have all turns; False: they speak as often as the others.
 
     Raises:
         InputError: a model's name is wrong, there are too many utterances, or there is no room for one round.
@@ -117,13 +123,20 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
     if scenario.story is not None:
         refuse_half_a_story(scenario, settings)
         return Estimate(story_utterances(scenario.story, settings.rounds), story_rows(scenario, settings))
+    refuse_unfit_guide(scenario, settings)
+    settings = with_limit(settings, scenario.guide, len(scenario.participants))
     most = utterances_at_most(len(scenario.participants), settings)
+    if scenario.guide is not None:
+        most = min(most, scenario.guide.length(len(scenario.participants)))
     made = most if utterances is None else utterances
     if not 1 <= made <= most:
         raise InputError(f"{made} utterances cannot be estimated", remedy=f"From 1 to the most that are made, {most}.")
     typical = Typical(scenario, settings, lengths())
     people = sum(persona.human for persona in scenario.participants)
-    shape = Shape(len(scenario.participants), made, typical.lengths.reflecting, people)
+    present = len(scenario.participants)
+    if silent and present - people > 1:  # one agent alone would have nobody to answer to
+        present, people = present - people, 0
+    shape = Shape(present, made, typical.lengths.reflecting, people)
     ledger = _Ledger(typical, _looked_at(made, shape.participants, settings))
     if settings.baseline is None:
         _add_minds(ledger, typical, shape)
@@ -136,7 +149,11 @@ def _add_minds(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
     """The calls of a conversation of minds: participants, judge, selector, analysis."""
     scenario, settings = typical.scenario, typical.settings
     for persona in (persona for persona in scenario.participants if not persona.human):
-        for task, calls in calls_of_mind(shape, settings).items():
+        words = 1.0
+        if scenario.guide is not None:
+            asks, answers = worded_shares(scenario.guide, shape.participants)
+            words = asks if persona.name == scenario.guide.moderator else answers
+        for task, calls in calls_of_mind(shape, settings, worded=words).items():
             ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
     judge = judge_persona().model_copy(update={"name": judge_name(typical.names)})
     listens = settings.mode == "debate" and settings.judge == "persona"

@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.graph.ending import leave_takers
 from persimchat.prompts.blocks import LEAST_MEMORY_COST, within_budget
 from persimchat.state.emotion import EMOTIONS
+from persimchat.state.guide import Guide
 from persimchat.state.memory import Memory, MemoryKind, given_memories, new_memory
-from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.mind import GuideSituation, Mind, Situation, Utterance
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -154,7 +155,7 @@ class Typical:
         takers = leave_takers(len(self.names), self.settings.max_messages)
         leaving = self.settings.closing != "off" and 0 < self.settings.max_messages - turn <= takers
         form: Any = {"format": self.settings.answer_format, "choices": self.settings.choices}
-        return {
+        situation: Situation = {
             "simulation": "",
             "topic": self.scenario.topic,
             "turn": turn,
@@ -164,8 +165,22 @@ class Typical:
             "relationships": [seen for seen in own if seen is not None],
             "recent": [self.utterance(number) for number in range(first, turn + 1)],
             "debate": form if self.settings.mode == "debate" else None,
-            "closing": bool(leaving and turn),
+            "closing": bool(leaving and turn and self.scenario.guide is None),
         }
+        guide = self.scenario.guide
+        return situation if guide is None else {**situation, "guide": self._guide(guide, turn)}
+
+    def _guide(self, guide: Guide, turn: int) -> GuideSituation:
+        """The guide after a number of utterances, if every question has as many answers as it may have."""
+        number, left = 0, turn
+        while left > 0 and number < len(guide.questions):
+            number += 1
+            left -= 1 + guide.most_answers(number, len(self.names) - 1)
+        put = guide.questions[number - 1].ask if number else ""
+        seen: GuideSituation = {"moderator": guide.moderator, "number": number, "of": len(guide.questions), "put": put}
+        if guide.stimulus is not None and guide.shown_by(number):
+            seen["stimulus"] = guide.stimulus.model_dump(exclude_none=True)
+        return seen
 
     def mind(self, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
         """A mind after a number of utterances, without a situation."""

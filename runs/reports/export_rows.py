@@ -15,6 +15,7 @@ from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record, calls_of
 from persimchat.runs.reports.export_columns import Row
 from persimchat.runs.reports.export_guide import guide_rows
+from persimchat.runs.reports.export_interviews import interview_rows
 from persimchat.runs.reports.export_pruning import pruning_rows
 from persimchat.runs.reports.export_story import story_rows
 from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow
@@ -31,7 +32,7 @@ def rows_of(
     Args:
         record: read with whole minds.
         judgements: of evaluators, about its conversation.
-        afterwards: whether positions, and polls that were held afterwards, have rows.
+        afterwards: whether positions, and polls and interviews that were held afterwards, have rows.
 
     Raises:
         InputError: a record in the run's folder does not fit; names the place.
@@ -58,6 +59,7 @@ def _values(
             yield "stances", number, asdict(position)
         for number, answer in enumerate(record.polls, start=1):
             yield "polls", number, polled(answer)
+        yield from interview_rows(record)
         yield from guide_rows(record)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Spoken, Turn
 from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
 from persimchat.runs.reports.export_guide import TABLES as GUIDE_TABLES
+from persimchat.runs.reports.export_interviews import TABLES as INTERVIEW_TABLES
 from persimchat.runs.reports.export_pruning import TABLES as PRUNING_TABLES
 from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.state.emotion import Level
@@ -326,6 +327,7 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
+    **INTERVIEW_TABLES,
     **GUIDE_TABLES,
     **PRUNING_TABLES,
     **STORY_TABLES,
@@ -338,6 +340,7 @@ RARE: Final = (
     "judgements",
     "stances",
     "polls",
+    *INTERVIEW_TABLES,
     *GUIDE_TABLES,
     *PRUNING_TABLES,
     *STORY_TABLES,

@@ -140,3 +140,9 @@ def style(*, dark: bool = False) -> str:
     tints = {f"{letter}{place}": tint for letter, group in GROUPS.items() for place, tint in enumerate(group)}
     tints |= {"neutral": NEUTRAL, "on": Tint("#ffffff", "#0b1120")}
     return " ".join(f"--{name}: {tint[dark]};" for name, tint in tints.items())
+
+
+def classes() -> str:
+    """The rules of the classes that give what they are on its colour as `--c`: `p0`, `e0`, `a0`, and so on."""
+    names = [f"{letter}{place}" for letter, group in GROUPS.items() for place in range(len(group))]
+    return "\n".join(f".{name} {{ --c: var(--{name}); }}" for name in [*names, "neutral"])

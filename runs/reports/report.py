@@ -17,19 +17,13 @@ from typing import Any, Final
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from persimchat.runs.folder.interviews import interviews
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import palette, words
-from persimchat.runs.reports.report_insights import (
-    emotion_plots,
-    message_bars,
-    minds_by_agent,
-    need_plots,
-    openness_plot,
-    response_plot,
-    score_plot,
-    verdict_style,
-)
+from persimchat.runs.reports.charts.drawing import style_sheet, svg
+from persimchat.runs.reports.charts.talk import verdict_style
+from persimchat.runs.reports.report_insights import message_bars, minds_by_agent, report_charts, talk_of
 from persimchat.runs.reports.report_people import emotion_style, people
 from persimchat.runs.reports.report_pruning import pruning_report
 from persimchat.runs.reports.report_story import story_report
@@ -99,7 +93,8 @@ def page_environment(templates: Mapping[str, str]) -> Environment:
     environment.filters.update({word.__name__: word for word in _WORDS})
     environment.filters["one_line"] = one_line
     environment.globals["palette_style"] = palette.style
-    environment.globals["palette_groups"] = {letter: len(group) for letter, group in palette.GROUPS.items()}
+    environment.globals["chart_style"] = Markup(style_sheet())
+    environment.globals["svg"] = svg
     return environment
 
 
@@ -108,7 +103,7 @@ def report_html(record: Record) -> str:
     summary = summarise(record)
     who = people(names_of(record), _roles(record))
     minds = minds_by_agent(record)
-    needs = need_plots(record, who)
+    rows = ledger(record)
     story = story_report(record, who)
     return (
         _environment()
@@ -128,15 +123,12 @@ def report_html(record: Record) -> str:
                 entries(record, who), [update.turn for update in story.course.standings] if story is not None else ()
             ),
             faces=FACES,
-            needs=needs,
-            emotions=emotion_plots(record, who),
-            openness=openness_plot(record, who),
-            scores=score_plot(record),
-            responses=response_plot(record, who),
+            charts=report_charts(talk_of(record, who, rows)),
             messages=message_bars({agent.name: agent.speech.utterances for agent in summary.agents}, who),
             verdicts=record.verdicts,
-            moved=_moved(record),
+            moved=_moved(rows),
             after_whom=AFTER_WHOM,
+            interviews=interviews(record.interviews),
             minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
             settings={name: _shown(value) for name, value in record.manifest.settings.model_dump().items()},
             versions=record.manifest.versions,
@@ -150,9 +142,8 @@ def _roles(record: Record) -> dict[str, str]:
     return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
 
 
-def _moved(record: Record) -> list[tuple[Stances, list[Position]]]:
+def _moved(rows: list[Position]) -> list[tuple[Stances, list[Position]]]:
     """The moves of each source in which anybody moved."""
-    rows = ledger(record)
     found = [(one, [row for row in rows if (row.source, row.poll) == one.key]) for one in stances_of(rows)]
     return [(one, [row for row in own if row.moved]) for one, own in found if one.moves]
 

@@ -8,6 +8,8 @@ from itertools import groupby
 from typing import Final
 
 from persimchat.runs.folder.mind_record import MindRecord
+from persimchat.runs.reports.charts.bars import bars as chart_bars
+from persimchat.runs.reports.charts.model import Chart
 from persimchat.runs.reports.pruning_figures import (
     BlockFigures,
     Wording,
@@ -24,7 +26,6 @@ from persimchat.runs.reports.pruning_figures import (
     without,
     wordings,
 )
-from persimchat.runs.reports.report_insights import Plot, speaker_bars
 from persimchat.runs.reports.report_people import Person
 from persimchat.runs.reports.words import decimal
 from persimchat.state.pruning import Check
@@ -85,7 +86,7 @@ class PruningReport:
     """
 
     means: str
-    by_turn: Plot
+    by_turn: Chart
     by_block: Sequence[BlockFigures]
     warnings: Sequence[str]
     said: Mapping[int, str]
@@ -105,10 +106,12 @@ def pruning_report(minds: Mapping[str, Sequence[MindRecord]], people: Mapping[st
         return None
     return PruningReport(
         means=left_out(means),
-        by_turn=speaker_bars(
+        by_turn=chart_bars(
             "Words left out",
-            [(one.pruned.turn, one.pruned.words_removed, one.agent) for one in spoken],
-            people,
+            sorted(
+                ((one.pruned.turn, one.pruned.words_removed, people[one.agent]) for one in spoken),
+                key=lambda bar: bar[0],
+            ),
             lambda value: f"{decimal(value).removesuffix('.0')} words",
         ),
         by_block=by_block(one.pruned for one in spoken),

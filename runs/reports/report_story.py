@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports.charts_story import Cell, belief_lines, closeness, influence_courses, supports
+from persimchat.runs.reports.charts.lines import Series, levels
+from persimchat.runs.reports.charts.model import Chart
+from persimchat.runs.reports.charts.story import Cell, belief_lines, closeness, influence_courses, supports
 from persimchat.runs.reports.palette import PEOPLE
-from persimchat.runs.reports.report_insights import Plot, Series, level_plot
 from persimchat.runs.reports.report_people import Person
 from persimchat.runs.reports.story_course import BeliefNow, CharacterNow, StoryCourse, Update, recorded_course
 from persimchat.state.standing import HIGHEST
@@ -19,7 +20,7 @@ class Beliefs:
     """A character's beliefs over the rounds; `legend` has each belief's letter, style, and where it stands now."""
 
     person: Person
-    plot: Plot
+    plot: Chart
     legend: Sequence[tuple[str, str, BeliefNow]]
 
 
@@ -40,7 +41,7 @@ class StoryReport:
     closeness: Sequence[Sequence[Cell]]
     supports: Mapping[str, Sequence[str | None]]
     beliefs: Sequence[Beliefs]
-    influence: Plot | None
+    influence: Chart | None
     why: Mapping[str, str]
 
 
@@ -69,20 +70,19 @@ def _has_beliefs(last: Mapping[str, CharacterNow], name: str) -> bool:
     return name in last and bool(last[name].beliefs)
 
 
-def _influence(updates: Sequence[Update], names: Sequence[str], people: Mapping[str, Person]) -> Plot | None:
+def _influence(updates: Sequence[Update], names: Sequence[str], people: Mapping[str, Person]) -> Chart | None:
     courses = influence_courses(updates, names)
     if not courses:
         return None
     most = max(value for points in courses.values() for _, value in points)
     lines = [Series(people[name].name, people[name].initials, people[name].style, courses[name]) for name in courses]
-    levels = (0, most / 2, most)
-    return level_plot("Influence", lines, highest=most, axis_name="round", labels=56, y_values=levels)
+    return levels("Influence", lines, highest=most, axis="round", labels=56, values=(0, most / 2, most))
 
 
 def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> Beliefs:
     legend = [(chr(ord("a") + place), f"p{place % len(PEOPLE)}", belief) for place, belief in enumerate(last.beliefs)]
     points = belief_lines(updates, last.name)
     lines = [Series(belief.text, letter, style, points[belief.text]) for letter, style, belief in legend]
-    title, levels = f"Beliefs of {person.name}", (0, 50, 100)
-    plot = level_plot(title, lines, height=150, highest=HIGHEST, axis_name="round", labels=44, y_values=levels)
+    title = f"Beliefs of {person.name}"
+    plot = levels(title, lines, height=150, highest=HIGHEST, axis="round", labels=50, values=(0, 50, 100))
     return Beliefs(person, plot, legend)

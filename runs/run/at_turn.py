@@ -67,7 +67,9 @@ class Standpoint:
     blocks: tuple[Block, ...]
 
 
-async def standpoints(record: Record, turns: Iterable[int], question: str) -> list[Standpoint]:
+async def standpoints(
+    record: Record, turns: Iterable[int], question: str, *, only: str | None = None
+) -> list[Standpoint]:
     """Everybody at these turns but people, in order of turns and of listing.
 
     In a conversation of minds, each has its mind of then, and what it recalls of the memories that were alive then when
@@ -77,6 +79,7 @@ async def standpoints(record: Record, turns: Iterable[int], question: str) -> li
         record: of the run.
         turns: numbers of utterances, from 0.
         question: what they are asked.
+        only: a participant's name, to have nobody else; None for everybody.
 
     Raises:
         InputError: the run has no such turn, or kept no checkpoints or no memories; or somebody works on it.
@@ -84,13 +87,15 @@ async def standpoints(record: Record, turns: Iterable[int], question: str) -> li
     """
     wanted = sorted(set(turns))
     if record.manifest.settings.baseline is not None:
-        return await asyncio.to_thread(_without_minds, record, wanted)
+        found = await asyncio.to_thread(_without_minds, record, wanted)
+        return [one for one in found if only in (None, one.agent)]
     folder = record.path
     try:
         manifest = await asyncio.to_thread(manifest_of, folder)
         check_memories(manifest, folder)
     except InputError as error:
-        raise InputError(error.what, where=error.where, remedy=NO_MINDS) from error
+        remedy = NO_MINDS if only is None else "Interview somebody in a run that keeps its states."
+        raise InputError(error.what, where=error.where, remedy=remedy) from error
     if wanted:
         refuse_shared_past(manifest, wanted[0])
     async with copied(folder, manifest) as (place, settings):
@@ -101,7 +106,7 @@ async def standpoints(record: Record, turns: Iterable[int], question: str) -> li
         for turn, snapshot in states.items():
             state = cast(Conversation, snapshot.values)  # as the graph's channels are declared
             for mind in participants(state).values():
-                if not mind.get("human"):
+                if not mind.get("human") and only in (None, mind["name"]):
                     found.append(await _with_mind(state, mind, turn, settings, question))
         return found
 

@@ -91,7 +91,8 @@ def made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
             remedy=f"Choose one from 1 to {last}." if last else "Resume the run first.",
         )
     whispered = said.heard_by is not None and manifest.settings.mode != "story"  # a room's words are a model's own
-    if said.speaker not in set(manifest.names) - set(manifest.people) or whispered:
+    scripted = said.question is not None and said.is_given  # in the guide's words
+    if scripted or said.speaker not in set(manifest.names) - set(manifest.people) or whispered:
         raise InputError(
             f"utterance {turn} is {said.speaker}'s own; no model can make it again",
             where=str(folder),

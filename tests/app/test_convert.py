@@ -47,6 +47,18 @@ def test_a_table_becomes_persona_files(command: Run, write: Write, tmp_path: Pat
     )
 
 
+def test_good_rows_are_taken_and_bad_ones_listed(command: Run, write: Write, tmp_path: Path):
+    write("people.csv", "Respondent;E-mail;Views\nAna Mora;a@x;Cars out.\n;b@x;None.\nBo Říha;c@x;Keep them.;more\n")
+    done = command("personas", "convert", "people.csv", "--column", "Respondent=name", "--column", "views=description")
+    assert (done.code, done.err) == (0, "")
+    assert [path.name for path in (tmp_path / "converted/people").iterdir()] == ["ana-mora.yaml"]
+    lines = done.out.splitlines()
+    at = lines.index("2 rows could not be taken:")
+    assert "the name is empty (people.csv:3)" in lines[at + 1]
+    assert "more than 3 fields (people.csv:4)" in lines[at + 2]
+    assert "  left out   E-mail: 'a@x'" in lines
+
+
 def test_those_who_are_converted_can_talk(command: Run, write: Write, tmp_path: Path):
     write("people.csv", ROWS)
     assert command("personas", "convert", "people.csv", "--out", "cast").code == 0
@@ -115,6 +127,9 @@ def test_a_model_reads_what_no_mapping_fits(command: Run, write: Write, serve: C
         (("broken.json",), ("not JSON", "broken.json:1:2")),
         (("empty.csv",), ("empty", "empty.csv")),
         (("text.txt",), ("text without fields", "text.txt", "--model")),
+        (("good.csv", "--column", "shoes"), ("'shoes' does not say", "--column", "Respondent=name")),
+        (("good.csv", "--column", "shoe=size"), ("no table has a column 'shoe'", "'shoes'")),
+        (("good.csv", "--column", "name=-"), ("no column is the name",)),
         ((), ("FILE",)),
     ],
 )  # fmt: skip

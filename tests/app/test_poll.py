@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asked_afterwards import RUNS, baseline, bytes_of
 from loopback.scripted import prompt_of, task_of
 from loopback.server import LoopbackServer
-from run_folders import PEOPLE, given, utterance, write_run
+from run_folders import PEOPLE
 
 from evaluation.judging import run_about
 from persimchat.runs.folder.polls import POLLS, read_polls
 
 Run = Callable[..., Any]
 Serve = Callable[..., LoopbackServer]
-RUNS = Path("conversations")
 CARS = ("--ask", "Should the centre close to cars?")
-BASELINE = {"baseline": "group_chat", "max_messages": 9, "pattern": "need_to_talk", "model": "offline"}
-
-
-def baseline(out: Path = RUNS, name: str = "tea", *, more: str = "", **about: Any) -> Path:
-    """The folder of a baseline, whose participants have no minds; Bo hears a whisper, and Li is a person."""
-    eva, bo, li = PEOPLE
-    said = [
-        utterance(1, eva, "Tea it is."),
-        given(2, "Moderator", "Bo, argue for coffee.", heard_by=[bo]),
-        utterance(3, bo, "Coffee keeps one awake."),
-        utterance(4, eva, f"So does the cold. {more}"),
-    ]
-    people = [{"name": eva, "description": "A baker."}, {"name": bo, "description": "A nurse."}]
-    scenario = {"topic": "Tea or coffee?", "participants": [*people, {"name": li, "human": True}]}
-    about = {"settings": {**BASELINE, **about.pop("settings", {})}, "scenario": scenario, "format": 2, **about}
-    return write_run(out, said, [], run=name, turn=4, **about)
 
 
 def data(command: Run, *arguments: str) -> dict[str, Any]:
@@ -43,16 +26,6 @@ def data(command: Run, *arguments: str) -> dict[str, Any]:
     assert done.code == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
     return found
-
-
-def bytes_of(folder: Path) -> dict[str, str]:
-    """What is in a folder, without the poll and the lock."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-        if path.name not in (POLLS, "run.lock")
-    }
 
 
 class Answering:
@@ -72,7 +45,7 @@ class Answering:
 def test_a_baseline_is_asked_with_what_each_has_heard(command: Run, serve: Serve) -> None:
     folder = baseline()
     model = Answering()
-    before = bytes_of(folder)
+    before = bytes_of(folder, POLLS)
     found = data(command, str(folder), *CARS, "--at", "0,end", "--by", serve(model).model(), "--with-people")
     assert (found["asked"], found["already"], len(found["answers"])) == (4, 0, 4)
     assert [count["counts"] for count in found["counts"]["tea"]] == [{"yes": 2, "no": 0}] * 2
@@ -81,7 +54,7 @@ def test_a_baseline_is_asked_with_what_each_has_heard(command: Run, serve: Serve
     assert "argue for coffee" in by_who[False, True]
     assert "argue for coffee" not in by_who[True, True]
     assert "Tea it is" not in by_who[True, False]
-    assert bytes_of(folder) == before
+    assert bytes_of(folder, POLLS) == before
     again = data(command, str(folder), *CARS, "--by", serve(model).model(), "--with-people")
     assert again["poll"] != found["poll"]  # another address is another model
 
@@ -203,11 +176,11 @@ def test_where_no_states_are_kept_profiles_are_the_remedy(command: Run) -> None:
 def test_minds_are_asked_as_they_were_and_nothing_changes(command: Run, serve: Serve) -> None:
     talk = ("run", "Tea or coffee?", "-n", "2", "--messages", "3", "--model", "offline", "--seed", "3", "--quiet")
     folder = Path(command(*talk).out.strip())
-    before = bytes_of(folder)
+    before = bytes_of(folder, POLLS)
     model = Answering()
     found = data(command, "latest", *CARS, "--at", "start,2", "--by", serve(model).model())
     assert [row["turn"] for row in found["answers"]] == [0, 0, 2, 2]
-    assert bytes_of(folder) == before
+    assert bytes_of(folder, POLLS) == before
     said = [json.loads(line)["text"] for line in (folder / "transcript.jsonl").read_text().splitlines()]
     start, later = min(model.prompts, key=len), max(model.prompts, key=len)  # in which order they come is chance
     assert all(words not in start for words in said)
@@ -222,9 +195,9 @@ def test_a_polled_run_is_replayed_and_branched_as_if_nobody_had_asked(command: R
     folder = Path(command(*debate, "--model", "offline", "--quiet").out.strip())
     branch = ("branch", str(folder), "--at", "3", "--quiet")
     alone = Path(command(*branch).out.strip())
-    before = bytes_of(folder)
+    before = bytes_of(folder, POLLS)
     assert data(command, str(folder), *CARS, "--at", "0,1,2,3,4,5", "--repeats", "2")["asked"] == 36
-    assert bytes_of(folder) == before
+    assert bytes_of(folder, POLLS) == before
     assert command("replay", str(folder), "--out", "again").code == 0
     polled = Path(command(*branch).out.strip())
     for name in ("transcript.jsonl", "verdicts.jsonl"):

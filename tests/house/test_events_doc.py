@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 import persimchat
 from persimchat.personas.scenario import load_story
 from persimchat.runs.events import EVENTS_VERSION, Event, Started, event_schema
+from persimchat.state.guide import Guide, GuideQuestion
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/events.md").read_text(encoding="utf-8")
@@ -112,7 +113,9 @@ def test_a_silenced_speaker_is_in_order() -> None:
 def test_the_schema_is_that_of_what_is_printed() -> None:
     schema = event_schema()
     assert set(schema["discriminator"]["mapping"]) == EVENTS.keys()
-    written = Started(run="r", topic="t", participants=[], models={}, max_messages=1).model_dump(mode="json")
+    guide = Guide(moderator="m", questions=[GuideQuestion(ask="q")])
+    started = Started(run="r", topic="t", participants=[], models={}, max_messages=1, guide=guide)
+    written = started.model_dump(mode="json")
     assert set(schema["$defs"]["Started"]["properties"]) == set(written)
     assert [name for name, part in schema["$defs"].items() if part.get("additionalProperties") is False] == []
 

@@ -40,7 +40,19 @@ OF_STORIES = ("stories/", "winners.yaml", "ablations.yaml", "attitude.yaml")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve", "companion serve")
 """Commands that do not end by themselves: their options are read, no more."""
-LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate", "poll")
+LOOKS_BACK = (
+    "show",
+    "runs",
+    "export",
+    "resume",
+    "branch",
+    "regenerate",
+    "replay",
+    "diff",
+    "evaluate",
+    "poll",
+    "interview",
+)
 """Commands that need a run."""
 PREPARED = (
     "run Cocoa? -n 2 --messages 1 --quiet",
@@ -66,6 +78,7 @@ GIVEN = {
     "docs/benchmarks.md": {"test.jsonl": QUESTIONS},
     "docs/personas.md": {
         "people.csv": "name,description,age\nBo Říha,Repairs clocks and doubts everybody.,58\n",
+        "answers.csv": "Respondent,Why I came,About me,E-mail\nAna Mora,Curious.,Bakes.,ana@example.org\n",
         "survey.csv": SURVEY,
         "agents/lena.agent.json": json.dumps(TINY),
         "interview.txt": "Ana Mora bakes bread.\n",

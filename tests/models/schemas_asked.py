@@ -11,6 +11,7 @@ from persimchat.state import assessment, companion_judgement, judgement, story_j
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
+from persimchat.state.interview import InterviewReply
 from persimchat.state.poll import Poll, reply_schema
 from persimchat.state.verdict import majority_schema, verdict_schema
 
@@ -55,6 +56,7 @@ def asked() -> dict[str, type[BaseModel]]:
             assessment.ChangeScore,
             assessment.PairScores,
             ReadPeople,
+            InterviewReply,
         )
     }
     for form, choices in FORMS:

@@ -73,8 +73,11 @@ async def test_nobody_is_there():
     with pytest.raises(ModelError, match="cannot reach the server at http://127.0.0.1") as caught:
         await reach(f"m@http://127.0.0.1:{free_port()}/v1", Settings())
     assert "Check that the server runs" in caught.value.remedy
-    with pytest.raises(ModelError, match="cannot reach"):
-        await reach_all(["offline", f"m@http://127.0.0.1:{free_port()}/v1"], Settings())
+    down = f"m@http://127.0.0.1:{free_port()}/v1"
+    for settings in (Settings(model=down), Settings(module_models={"judge": down}), Settings(embedding=down)):
+        with pytest.raises(ModelError, match="cannot reach"):
+            await reach_all(settings)
+    await reach_all(Settings())
 
 
 async def test_a_server_that_says_nothing_is_told_in_time(raw: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch):

@@ -190,7 +190,10 @@ async def test_other_names_go_to_langchain(langchain: Callable[[Callable[..., An
     ("raised", "words"),
     [
         (ValueError("Unsupported provider='opneai'."), "Did you mean 'openai'"),
-        (ImportError("Unable to import langchain_acme. Please install it."), "not installed.*langchain_acme"),
+        (
+            ImportError("Unable to import langchain_acme. Please install it."),
+            "not installed.*LangChain's page",
+        ),
         (ValueError("region is missing"), "cannot be set up: region is missing"),
     ],
 )
@@ -203,6 +206,16 @@ async def test_what_langchain_cannot_set_up(
     langchain(init_chat_model)
     with pytest.raises(InputError, match=words):
         chat_model("opneai:big", Settings())
+
+
+async def test_a_package_is_named_by_the_list(langchain: Callable[[Callable[..., Any]], None]) -> None:
+    def init_chat_model(name: str, **_: Any) -> None:
+        raise ImportError("Please install with `pip install -U evil`")
+
+    langchain(init_chat_model)
+    with pytest.raises(InputError, match="pip install langchain langchain-groq") as caught:
+        chat_model("groq:big", Settings())
+    assert "evil" not in str(caught.value)
 
 
 async def test_other_names_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:

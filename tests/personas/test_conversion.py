@@ -57,8 +57,18 @@ def test_nobody_of_the_name_that_is_wanted(table: Path, refused: Refused):
 def test_what_is_wrong_with_others_does_not_matter(write: Write, refused: Refused):
     path = write("a.csv", "name,bio\nAna,Bakes.\n,Nobody.\nBo,\nAna,Again.\n")
     assert names(run(write("b.csv", "name,bio\nAna,Bakes.\n,Nobody.\n"), pick=["Ana"])) == ["Ana"]
-    refused(lambda: run(path), "the name is empty", "a.csv:3", "Fill it in")
-    refused(lambda: run(path, pick=["Ana"]), "two people are called 'Ana'", "a.csv:5", "a.csv:2")
+    done = run(path)
+    assert names(done) == ["Ana"]
+    assert [(row.record.line, row.error.what.split(",")[0]) for row in done.refused] == [
+        (3, "the name is empty"),
+        (4, "the description is empty"),
+        (5, "two people are called 'Ana'"),
+    ]
+    assert [row.record.line for row in run(path, pick=["Ana"]).refused] == [5]
+    nobody = write("c.csv", "name,bio\n,Nobody.\nBo,\n")
+    wrong = "no row is right: the name is empty, and 1 more is wrong"
+    refused(lambda: run(nobody, columns={}), wrong, "c.csv:2", "Fill it in")
+    refused(lambda: run(write("d.json", json.dumps({"name": "Ana", "bio": "b", "knowledge": 9}))), "knowledge level")
 
 
 def test_two_files_with_the_same_person(write: Write, refused: Refused):

@@ -182,9 +182,10 @@ def test_what_is_wrong_with_mapped_records_is_said_before_a_model_is_paid(
     write: Write, served: Callable[..., Any], refused: Refused
 ):
     settings, scripted = served(people(ANA))
-    text, table = write("a.txt", TEXT), write("a.csv", "name,bio\nA,b\n,c\n")
-    refused(lambda: read(settings, text, table), "the name is empty", "a.csv:3")
-    refused(lambda: read(settings, text, write("b.csv", "name,bio\nA,b\nA,c\n")), "two people")
+    text, table = write("a.txt", TEXT), write("a.csv", "name,bio,knowledge\nA,b,9\nB,c,much\n")
+    refused(lambda: read(settings, text, table), "'9' is not a knowledge level, and 1 more is wrong", "a.csv:2")
+    one, other = write("b.csv", "name,bio\nA,b\n"), write("c.csv", "name,bio\nA,b\n")
+    refused(lambda: read(settings, text, one, other), "two people")
     assert not scripted.asked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from persimchat.runs.reports.charts_story import belief_lines, closeness, influence_courses, supports
+from persimchat.runs.reports.charts.story import belief_lines, closeness, influence_courses, supports
 from persimchat.runs.reports.story_course import BeliefNow, CharacterNow, Update
 
 NAMES = ["Ann", "Bo", "Cy"]

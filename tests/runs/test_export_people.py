@@ -85,6 +85,7 @@ def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path
         "judgements",
         "stances",
         "polls",
+        "interviews",
         "pruning",
         "pruning_checks",
         *STORY_TABLES,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from page_parts import Page
 from run_folders import (
+    EMOTIONS,
     HOSTILE,
     PEOPLE,
     lines,
@@ -24,8 +25,8 @@ from run_folders import (
 
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.charts.model import MOST_POINTS
 from persimchat.runs.reports.report import report_html, write_report
-from persimchat.runs.reports.report_insights import MOST_POINTS
 from persimchat.state.plain_text import clean
 
 Refused = Callable[..., str]
@@ -66,7 +67,7 @@ def test_it_is_in_order_for_those_who_do_not_see_it(debate: Path) -> None:
     links = [a["href"] for a in page.all("a")]
     assert {link[1:] for link in links if link} <= set(page.ids)
     plots = [svg for svg in page.all("svg") if svg.get("role") == "img"]
-    assert len(plots) >= 3 + 2 * len(PEOPLE)
+    assert len(plots) >= 5
     assert len(page.all("desc")) == len(plots)
     assert [svg for svg in page.all("svg") if svg not in plots and svg.get("aria-hidden") != "true"] == []
     assert len(page.all("caption")) == len(page.all("table")) > 3
@@ -167,10 +168,11 @@ def test_people_have_no_curves_and_no_minds(tmp_path: Path) -> None:
     page = page_of(write_steered(tmp_path))
     assert f"{li} person" in page.words
     assert "Moderator moderator" in page.words
-    assert f"Need to talk of {bo}" in page.words
-    for title in ("Need to talk of", "Emotions of"):
-        assert f"{title} {li}" not in page.words
-        assert f"{title} Moderator" not in page.words
+    needs = page.words[page.words.index("Need to talk") :]
+    assert f"{bo}: from " in needs
+    for name in (li, "Moderator"):
+        assert f"{name}: from " not in page.words
+        assert f"{name}: at first " not in page.words
     times = page.words.index("Response times")
     assert "3 utterances, 1.00 s on average" in page.words[times:]
 
@@ -239,10 +241,12 @@ def test_a_run_of_two_thousand_utterances(tmp_path: Path) -> None:
     chunks = folds[:20]
     assert [("open" in d) for d in chunks] == [True, *[False] * 18, True]
     assert len([i for i in page.ids if re.fullmatch(r"u\d+", i)]) == 2000
-    points = [len(re.findall("[ML]", p["d"] or "")) for p in page.all("path") if "line" in (p.get("class") or "")]
+    points = [len(re.findall("[ML]", p["d"] or "")) for p in page.all("path") if p.get("class") == "c-line"]
     assert max(points) <= MOST_POINTS
     assert "Each point is the mean of 13 utterances." in page.words
-    assert len(page.all("rect")) < MOST_POINTS + 20
+    emotions = [svg for svg in page.all("svg") if "emotions-t" in (svg.get("aria-labelledby") or "")]
+    assert len(emotions) == 1
+    assert len(page.all("rect")) < MOST_POINTS * (len(PEOPLE) * len(EMOTIONS) + 1) + 50
 
 
 # Writing

@@ -60,7 +60,7 @@ def test_the_insights_have_words_by_turn_and_by_block(html: str) -> None:
     card = html.partition('<section class="card" aria-labelledby="left-out-h">')[2].partition("</section>")[0]
     words = Page(card).words
     assert "λ 0.6, 1, 0.01, embedding: 2.3 of 5.0 pieces of information, 10.0 of 22.0 words an utterance" in words
-    assert re.findall(r'<rect class="bar [^>]*><title>([^<]*)<', card) == [
+    assert re.findall(r'<rect class="c-cell [^>]*><title>([^<]*)<', card) == [
         f"Utterance 1, {EVA}: 8 words",
         f"Utterance 2, {BO}: 22 words",
         f"Utterance 3, {LI}: 0 words",

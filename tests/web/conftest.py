@@ -70,9 +70,9 @@ async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def begin(web: WebContext, *, messages: int = 6, topic: str = "Tea or coffee?", **settings: object) -> LiveRun:
-    """Begin a run of three shipped personas with the offline model."""
+    """Begin a run of three shipped personas, with the offline model unless settings name another."""
     scenario = make_scenario(topic, default_participants(3))
-    return await web.runs.start(scenario, Settings(model="offline", max_messages=messages, **settings))
+    return await web.runs.start(scenario, Settings(**{"model": "offline", "max_messages": messages, **settings}))
 
 
 class Server:

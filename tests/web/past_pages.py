@@ -6,9 +6,13 @@ from nicegui import ui
 from nicegui.testing import User
 
 
-def named(user: User, name: str) -> ui.element:
-    """The control of a name for screen readers."""
-    found = [one for one in user.find(kind=ui.element).elements if one.props.get("aria-label") == name]
+def named(user: User, name: str, *, begins: bool = False) -> ui.element:
+    """The control of a name for screen readers, or of one that begins like this."""
+
+    def fits(given: str) -> bool:
+        return given.startswith(name) if begins else given == name
+
+    found = [one for one in user.find(kind=ui.element).elements if fits(str(one.props.get("aria-label")))]
     assert len(found) == 1, (name, found)
     return found[0]
 

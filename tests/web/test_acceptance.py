@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from loopback.server import LoopbackServer
 from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
@@ -110,12 +111,13 @@ async def test_millions_of_tokens_fit_into_their_tile(user: User, web: WebContex
 
 @pytest.mark.proof  # a server that does not answer is asked again
 async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
-    """With a model that nobody serves: the page says what is wrong, and the run goes on with another model."""
+    """With a server that stops: the page says what is wrong, and the run goes on with another model."""
     scenario = make_scenario("Tea or coffee?", default_participants(2))
-    live = await web.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
+    with LoopbackServer() as server:
+        live = await web.runs.start(scenario, Settings(model=server.model(), max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
-    await user.should_see("annot reach the server at http://127.0.0.1:9/v1")
+    await user.should_see(f"Cannot reach the server at {server.url}")
     await user.should_see("The conversation could not go on")
     user.find("Another model…").click()
     await user.should_see("Model from here on")

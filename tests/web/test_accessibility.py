@@ -113,15 +113,20 @@ def seen(*looks: Callable[[], list[str]]) -> list[str]:
 
 def test_a_conversation(eyes: Eyes, runs: list[str]):
     found = []
-    eyes.open("/", ".setup textarea")
+    eyes.open("/", ".new textarea")
     found += eyes.look("new conversation")
-    eyes.press("[aria-label='Add participants']")
+    eyes.press(".kind:nth-of-type(3)")
+    eyes.until("[aria-label='Question 1']")
+    found += eyes.look("focus group")
+    eyes.press("[aria-label='Add personas']")
     eyes.until(".q-dialog [role=checkbox]")
     found += eyes.look("chooser")
     for run, what in zip(runs, ("discussion", "debate"), strict=True):
         eyes.open(f"/run/{run}", ".the-end")
-        eyes.until("canvas")
         found += eyes.look(what)
+        eyes.press(".panel-tabs [role=tab]:nth-child(2)")
+        eyes.until("canvas")
+        found += eyes.look(f"charts of a {what}")
     eyes.press(".said .who")
     eyes.until(".mind-cards")
     found += eyes.look("mind")

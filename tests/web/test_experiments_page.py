@@ -123,7 +123,7 @@ async def test_a_run_of_a_cell_is_read_only(user: User, web: WebContext):
     await user.should_not_see("Delete")
     await user.should_not_see("Branch from this turn")
     press(user, named(user, "More actions for this run"))
-    await user.should_see("New conversation like this")
+    await user.should_see("Set up another like this")
 
 
 async def test_a_damaged_experiment(user: User, web: WebContext):

@@ -145,8 +145,9 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
         visitor.open(f"/run/{run}", ".the-end")
         visitor.reads(SCRIPT)
         visitor.reads(VUE)
-        visitor.shown("canvas")
         visitor.check("run")
+        visitor.press(".panel-tabs [role=tab]:nth-child(2)")
+        visitor.shown("canvas")
     visitor.hover()
     visitor.check("charts")
     for menu in (".aside button", ".said [aria-haspopup], .said .q-btn--round"):
@@ -159,12 +160,11 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
     visitor.reads(SCRIPT)
     for _ in range(3):
         visitor.check("mind")
-        visitor.press(".mind [aria-label='Previous message']")
-    visitor.escape(".mind")
+        visitor.press("aside [aria-label='Previous message']")
     visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     visitor.open(f"/run/{runs[0]}?turn=3", ".said")
     visitor.check("run on a phone")
-    for number in (3, 1):
+    for number in (3, 4, 1):
         visitor.press(f".nav button:nth-child({number})")
         visitor.check(f"pane {number} on a phone")
 
@@ -193,16 +193,19 @@ def test_addresses(visitor: Visitor, runs: tuple[str, str]):
 
 def test_set_up(visitor: Visitor, runs: tuple[str, str], tmp_path: Path):
     visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
-    visitor.open(f"/?like={runs[0]}", ".setup")
+    visitor.open(f"/?like={runs[0]}", ".new")
     visitor.reads(SCRIPT)
     visitor.check("another like this")
-    visitor.open("/", ".setup")
-    visitor.press("[aria-label='Load a file']")
+    visitor.open("/", ".new")
+    visitor.press("[aria-haspopup=menu].q-btn--dense .q-icon")
+    visitor.press(".q-menu .q-item:last-child")
     upload(visitor, [hostile_setup(tmp_path / "{{ x }}<img src=x onerror=window.__x=12>.yaml")])
     for name in NAMES:
         visitor.reads(name)
     visitor.check("an uploaded set-up")
-    visitor.press("[aria-label*='model, goals, relationships']")
+    visitor.press(".face-button")
+    visitor.check("what can be done with a participant")
+    visitor.press(".q-menu .q-item")
     visitor.shown(".q-dialog")
     visitor.check("a participant")
 
@@ -230,8 +233,8 @@ def test_personas(visitor: Visitor, tmp_path: Path):
         visitor.press("[aria-label^='Edit ']")
         visitor.shown(".q-dialog textarea")
         visitor.check("editor")
-    visitor.open("/", ".setup")
-    visitor.press("[aria-label='Add participants']")
+    visitor.open("/", ".new")
+    visitor.press("[aria-label='Add personas']")
     visitor.shown(".q-dialog [role=checkbox]")
     visitor.check("chooser")
 

@@ -6,12 +6,13 @@ import asyncio
 import shutil
 
 import pytest
+from loopback.server import free_port
 from web.conftest import begin
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.runs.run.resume import resume_run
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, ModelError
 
 
 async def over(web: WebContext, *, messages: int = 3) -> LiveRun:
@@ -84,3 +85,19 @@ async def test_what_another_process_has_added_is_seen(web: WebContext):
     async for _ in resume_run(web.runs.folder(live.run), changes={"max_messages": 5}):
         pass
     assert (await web.runs.board(live.run)).turn == 5
+
+
+async def test_a_wrong_server_is_told_before_anything_begins(web: WebContext):
+    down = f"m@http://127.0.0.1:{free_port()}/v1"
+    with pytest.raises(ModelError, match="cannot reach the server"):
+        await begin(web, model=down)
+    assert not web.runs.out.exists() or list(web.runs.out.iterdir()) == []
+    live = await over(web, messages=1)
+    for again in (
+        web.runs.resume(live.run, {"max_messages": 2, "model": down}),
+        web.runs.branch(live.run, 1, changes={"model": down}),
+        web.runs.regenerate(live.run, 1, {"model": down}),
+    ):
+        with pytest.raises(ModelError, match="cannot reach the server"):
+            await again
+    assert [path.name for path in web.runs.out.iterdir()] == [live.run]

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import EMOTIONS, lines, mind, recalled
 
-from persimchat.app.web.minds.dialog import parts_of
 from persimchat.app.web.minds.look import DEPTH, MindFile, Node, Tree, felt, look
+from persimchat.app.web.minds.memories import parts_of
 from persimchat.runs.events import RecalledMemory
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.errors import InputError

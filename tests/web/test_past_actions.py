@@ -18,6 +18,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.past.actions import FORMATS, setup_of
 from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
 from persimchat.personas.scenario import default_participants, load_scenario
+from persimchat.runs.folder.labels import read_labels
 
 MENU = "More actions for this run"
 
@@ -66,8 +67,8 @@ async def test_menus_lead_where_they_say(user: User, web: WebContext):
         response = await user.http_client.get(export_of(run, form))
         assert response.status_code == 200, form
         assert response.headers["content-disposition"].startswith("attachment"), form
-    assert line(user, MENU, "New conversation like this").props["href"] == like(run)
-    assert line(user, MENU, "Compare with…").props["href"] == comparison_of(run)
+    assert line(user, MENU, "Set up another like this").props["href"] == like(run)
+    assert line(user, MENU, "Compare…").props["href"] == comparison_of(run)
     press(user, line(user, MENU, "Set-up as YAML"))
     response = await user.download.next()
     assert response.text == setup_of(web.runs.folder(run))
@@ -79,6 +80,32 @@ async def test_menus_lead_where_they_say(user: User, web: WebContext):
     await user.should_see("Link to this turn", retries=30)
     field = user.find(kind=ui.input, content="Link to this turn").elements.pop()
     assert field.value == link
+
+
+@pytest.mark.proof
+async def test_the_header_has_words(user: User, web: WebContext):
+    live = await begin(web, messages=2)
+    await live.ended()
+    await user.open(page_of(live.run, 1))
+    words = [one for one in user.find(kind=ui.button).elements if "word" in one.classes]
+    assert sorted(one.text for one in words) == ["Branch", "More", "Share"]
+    for one in words:  # a voice that says the word finds the button
+        assert one.text in str(one.props["aria-label"])
+    assert line(user, "Share", "Report (new tab)").props["href"] == report_of(live.run)
+
+
+@pytest.mark.proof
+async def test_a_run_is_renamed_on_its_page(user: User, web: WebContext):
+    live = await begin(web, messages=2)
+    await live.ended()
+    await user.open(page_of(live.run))
+    press(user, line(user, MENU, "Name and tags…"))
+    await user.should_see("Notes for you", retries=30)
+    with user.scope(kind=ui.dialog):
+        user.find(kind=ui.input).type("First try")
+        user.find(kind=ui.button, content="Keep").click()
+    await user.should_not_see("Notes for you", retries=30)
+    assert read_labels(web.runs.folder(live.run)).name == "First try"
 
 
 @pytest.mark.proof

@@ -14,7 +14,8 @@ from web.past_pages import line, named, press
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.past.runs_page import PAGE
+from persimchat.app.web.past.runs_page import FEW, PAGE
+from persimchat.runs.folder.labels import labels, read_labels
 
 pytestmark = pytest.mark.proof
 
@@ -138,7 +139,7 @@ async def test_one_that_goes_on_is_on_top_and_stays(user: User, web: WebContext)
     live.control.stop()
     await live.ended()
     await user.should_see("Stopped", retries=30)  # without loading the page again
-    named(user, "Replay: Tea or coffee?")
+    named(user, "Resume: Tea or coffee?")  # the action that fits a run that was stopped
 
 
 async def test_two_are_chosen_to_compare(user: User, web: WebContext):
@@ -161,7 +162,7 @@ async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
     made_before = live.board.turn
     web.runs.forget(live.run)
     await until_listed(user)
-    press(user, line(user, MENU, "Resume"))
+    press(user, named(user, "Resume: Tea or coffee?"))
     await user.should_see("Tea or coffee?", retries=30)
     again = await _held(web, live.run)
     await again.ended()
@@ -182,3 +183,53 @@ async def test_a_folder_with_another_name_is_known_by_it(user: User, web: WebCon
     assert [link.props["href"] for link in user.find(kind=ui.link).elements if "run-topic" in link.classes] == [
         "/run/renamed"
     ]
+
+
+async def test_branches_stand_under_their_origin(user: User, web: WebContext):
+    run = await made(web, messages=3)
+    begun = [await web.runs.branch(run, 1, say=("Moderator", f"No, {n}.")) for n in range(FEW + 2)]
+    for branch in begun:
+        await branch.ended()
+    await until_listed(user)
+    assert topics(user)[0] == "Tea or coffee?"
+    assert len(topics(user)) == 1 + FEW
+    assert all(one.startswith("Message 2, Moderator: “No, ") for one in topics(user)[1:])
+    user.find("Show 2 more branches").click()
+    assert len(topics(user)) == FEW + 3
+    await user.should_see(f"{FEW + 3} runs")
+    link = line(user, f"More actions for this run: {topics(user)[1]}", "Compare with its origin")
+    assert link.props["href"].startswith(f"/compare?a={run}&b=")
+
+
+async def test_a_name_and_tags(user: User, web: WebContext):
+    run = await made(web)
+    copied(web, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
+    await until_listed(user)
+    press(user, line(user, MENU, "Name and tags…"))
+    await user.should_see("Notes for you", retries=30)
+    with user.scope(kind=ui.dialog):
+        user.find(kind=ui.input).type(HOSTILE)
+        (tags,) = user.find(kind=ui.select).elements
+        tags.set_value(["pilot", "Pilot", "tea"])
+        user.find(kind=ui.button, content="Keep").click()
+    async with asyncio.timeout(20):
+        while topics(user) != [HOSTILE, "Other"]:  # as text
+            await asyncio.sleep(0.02)
+    await user.should_see("Tea or coffee?")  # the topic stays to be seen
+    assert read_labels(web.runs.folder(run)) == labels(HOSTILE, ["pilot", "tea"])
+    press(user, named(user, "Only runs with the tag tea"))
+    assert topics(user) == [HOSTILE]
+    await user.should_see("1 of 2 runs")
+
+
+async def test_labels_that_are_too_long_are_refused_where_they_are_given(user: User, web: WebContext):
+    run = await made(web)
+    await until_listed(user)
+    press(user, line(user, MENU, "Name and tags…"))
+    await user.should_see("Notes for you", retries=30)
+    with user.scope(kind=ui.dialog):
+        (tags,) = user.find(kind=ui.select).elements
+        tags.set_value(["x" * 41])
+        user.find(kind=ui.button, content="Keep").click()
+    await user.should_see("cannot be a tag", retries=30)
+    assert read_labels(web.runs.folder(run)) == labels("", [])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import persimchat.app.web.past as past
 from persimchat.app.web.past.actions import FORMATS
-from persimchat.app.web.past.run_card import ending, moment
+from persimchat.app.web.past.wording import ending, moment
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.runs.events import StopReason
 from persimchat.runs.folder.listing import UNFINISHED
@@ -24,6 +24,7 @@ MADE = {
     *(f"past.export_{form}" for form in FORMATS),
     *(f"past.mode_{mode}" for mode in ("discussion", "debate", "story")),
     *(f"past.live_{status}" for status in ("running", "paused", "asked")),
+    *(f"past.{action}" for action in ("answer", "watch", "replay")),
 }
 """Keys that are put together."""
 

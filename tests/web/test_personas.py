@@ -284,7 +284,7 @@ async def test_the_chooser(user: User, web: WebContext):
     assert chosen == [["Anna Nová", "Hà Nguyễn"], []]
 
 
-@pytest.mark.parametrize("button", ["Generate", "Convert"])
+@pytest.mark.parametrize("button", ["Generate", "Import"])
 async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.MonkeyPatch, button: str):
     await user.open("/personas")
     monkeypatch.setenv("PERSIMCHAT_MAX_MESSAGES", "many")

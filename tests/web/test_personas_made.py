@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -58,7 +61,7 @@ def csv(name: str = "people.csv", text: str = PEOPLE) -> SmallFileUpload:
     return SmallFileUpload(name, "text/csv", text.encode())
 
 
-FILES = "CSV, TSV, JSON, JSONL, TXT, MD, PDF: choose or drop here"
+FILES = "CSV, TSV, JSON, JSONL, TXT, MD, PDF, PNG: choose or drop here"
 
 
 @pytest.mark.proof
@@ -129,15 +132,15 @@ async def test_what_cannot_be_generated(user: User, web: WebContext, number: int
 @pytest.mark.proof
 async def test_a_table_is_converted_and_some_are_kept(user: User, web: WebContext):
     await user.open("/personas")
-    user.find("Convert").click()
+    user.find("Import").click()
     await user.should_see("How to read the files", retries=PATIENCE)
-    last(user, "Convert")
+    last(user, "Read them")
     await user.should_see("Choose a file first.", retries=PATIENCE)
     await sent(user, FILES, csv("../../people.csv"))
     await user.should_see("people.csv", retries=PATIENCE)
-    last(user, "Convert")
+    last(user, "Read them")
     await user.should_see("2 personas were read", retries=PATIENCE)
-    await user.should_see("with the mapping plain", retries=PATIENCE)
+    await user.should_see("with the mapping of its columns", retries=PATIENCE)
     await user.should_see("left out: shoe size: '44'", retries=PATIENCE)
     await user.should_see("residence ← city", retries=PATIENCE)
     untick(user, "Petr Malý")
@@ -148,21 +151,68 @@ async def test_a_table_is_converted_and_some_are_kept(user: User, web: WebContex
     assert kept.name == "Jana <b>Velká</b>"
     assert kept.characteristic("residence") == "Olomouc"
     head = path.read_text(encoding="utf-8").splitlines()[0]
-    assert head == "# Converted from people.csv (line 3) with the mapping plain."
+    assert head == "# Converted from people.csv (line 3) with the mapping of its columns."
+
+
+@pytest.mark.proof
+async def test_columns_with_other_names_are_chosen_and_wrong_rows_are_listed(user: User, web: WebContext):
+    await user.open("/personas")
+    user.find("Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    rows = "Kdo;Věk;Názor\nEva Malá;31;Auta ven.\n;44;Nic.\nIvo Šír;52;Ať zůstanou.\nEva Malá;20;Znovu.\n"
+    await sent(user, FILES, csv("ankéta.csv", rows))
+    await user.should_see("Columns of ankéta.csv (4 rows)", retries=PATIENCE)
+    await user.should_see("Ať zůstanou.", retries=PATIENCE)
+    choices = {s.props["aria-label"]: s for s in user.find(kind=ui.select).elements if "aria-label" in s.props}
+    assert choices["What the column Věk becomes"].value == "age"
+    last(user, "Read them")
+    await user.should_see("no column is the name", retries=PATIENCE)
+    choices["What the column Kdo becomes"].value = "name"
+    choices["What the column Názor becomes"].value = "own"
+    last(user, "Read them")
+    await user.should_see("2 personas were read", retries=PATIENCE)
+    await user.should_see("2 rows could not be taken", retries=PATIENCE)
+    await user.should_see("ankéta.csv, line 3: the name is empty", retries=PATIENCE)
+    await user.should_see("ankéta.csv, line 5: two people are called", retries=PATIENCE)
+    last(user, "Save selected")
+    await user.should_see("2 personas were saved", retries=PATIENCE)
+    eva = next(one for one in Library(web.library).personas().values() if one.name == "Eva Malá")
+    assert eva.characteristics == {"age": "31", "Názor": "Auta ven."}
+    assert eva.description == "31 years old"
+
+
+@pytest.mark.proof
+async def test_a_character_card_is_shown_before_it_is_kept(user: User, web: WebContext):
+    card = {"name": "Sera <b>", "description": "{{char}} keeps a light.", "system_prompt": "Obey.", "first_mes": "Hi."}
+    text = base64.b64encode(json.dumps({"spec": "chara_card_v2", "data": card}).encode())
+    parts = ((b"IHDR", b"\0" * 13), (b"tEXt", b"chara\0" + text), (b"IEND", b""))
+    made = (len(data).to_bytes(4) + kind + data + zlib.crc32(kind + data).to_bytes(4) for kind, data in parts)
+    await user.open("/personas")
+    user.find("Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    await sent(user, FILES, SmallFileUpload("sera.png", "image/png", b"\x89PNG\r\n\x1a\n" + b"".join(made)))
+    last(user, "Read them")
+    await user.should_see("1 persona was read", retries=PATIENCE)
+    await user.should_see("left out: system_prompt: 'Obey.'", retries=PATIENCE)
+    assert Library(web.library).personas() == {}
+    last(user, "Save selected")
+    await user.should_see("1 persona was saved", retries=PATIENCE)
+    (kept,) = Library(web.library).personas().values()
+    assert (kept.name, kept.description) == ("Sera <b>", "Sera <b> keeps a light.")
 
 
 @pytest.mark.proof
 async def test_one_s_own_mapping(user: User, web: WebContext):
     await user.open("/personas")
-    user.find("Convert").click()
+    user.find("Import").click()
     await user.should_see("How to read the files", retries=PATIENCE)
     field(user, "How to read the files", ui.select).value = "own"
     await sent(user, FILES, csv(text="who,story\nEva,Sings.\n"))
-    last(user, "Convert")
+    last(user, "Read them")
     await user.should_see("Choose your mapping file first.", retries=PATIENCE)
     mapping = SmallFileUpload("mine.yaml", "", b"name: who\ndescription: story\n")
     await sent(user, "Your mapping (YAML): choose or drop here", mapping)
-    last(user, "Convert")
+    last(user, "Read them")
     await user.should_see("1 persona was read", retries=PATIENCE)
     last(user, "Save selected")
     await user.should_see("1 persona was saved", retries=PATIENCE)
@@ -172,18 +222,18 @@ async def test_one_s_own_mapping(user: User, web: WebContext):
 
 async def test_what_no_mapping_fits_needs_a_model(user: User, web: WebContext):
     await user.open("/personas")
-    user.find("Convert").click()
+    user.find("Import").click()
     await user.should_see("How to read the files", retries=PATIENCE)
     await sent(user, FILES, csv("story.txt", "Once there was somebody in a house by the river."))
-    last(user, "Convert")
-    await user.should_see("it cannot read descriptions (story.txt). Name a language model", retries=PATIENCE)
+    last(user, "Read them")
+    await user.should_see("it cannot read descriptions (story.txt). Choose what each column", retries=PATIENCE)
     await user.should_see("How to read the files", retries=PATIENCE)
     assert list(web.library.glob("**/*.yaml")) == []
 
 
 async def test_too_large_or_of_another_kind(user: User, tmp_path: Path):
     await user.open("/personas")
-    user.find("Convert").click()
+    user.find("Import").click()
     await user.should_see("How to read the files", retries=PATIENCE)
     large = tmp_path / "spooled"
     large.write_bytes(b"x" * 5_000_001)
@@ -191,5 +241,5 @@ async def test_too_large_or_of_another_kind(user: User, tmp_path: Path):
     await user.should_see("the file is too large (large.csv)", retries=PATIENCE)
     await sent(user, FILES, csv("program.exe"))
     await user.should_see("files of this kind are not read (program.exe)", retries=PATIENCE)
-    last(user, "Convert")
+    last(user, "Read them")
     await user.should_see("Choose a file first.", retries=PATIENCE)

@@ -11,9 +11,9 @@ from nicegui.testing import User
 from pruned_lines import PIECES, pruned
 from run_folders import HOSTILE, PEOPLE, mind, write_run
 from web.conftest import begin
+from web.first_screen import begun, fill, more_settings, one
 from web.test_insights import look_at
 from web.test_minds import show
-from web.test_setup_page import begun, fill, one
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.minds import would_go
@@ -64,6 +64,7 @@ def struck(user: User) -> list[str]:
 
 async def test_one_slider_and_what_it_costs(user: User, web: WebContext):
     await user.open("/")
+    await more_settings(user)
     await user.should_see(marker="pruning-cost")
     assert one(user, "pruning-cost").text == "Nothing is left out. No further calls."
     assert not is_shown(user, "pruning-missing")
@@ -93,6 +94,7 @@ async def test_one_slider_and_what_it_costs(user: User, web: WebContext):
 async def test_where_attention_can_score_it_is_offered(user: User, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pruning_field, "scorer_missing", lambda: None)
     await user.open("/")
+    await more_settings(user)
     await user.should_see(marker="pruning-cost")
     fill(user, "setting-pruning", 0.6)
     assert one(user, "pruning-method").value == "attention"
@@ -119,7 +121,7 @@ async def test_the_card_of_a_speaker(user: User, web: WebContext):
 
 async def test_who_only_listened_has_no_card(user: User, web: WebContext):
     await show(user, web, written(web.runs.out), BO, 1)
-    await user.should_see("What it recalled", retries=100)
+    await user.should_see("Questions to memory", retries=100)
     await user.should_not_see(marker="left-out")
 
 

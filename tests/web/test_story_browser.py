@@ -71,9 +71,9 @@ def said(browser: webdriver.Chrome) -> list[str]:
 def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> None:
     page = Page(browser)
     browser.get(server.url)
-    page.reading("Try a small story").click()
+    page.reading("Story").click()
     page.reading("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
-    assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".setup + div").text)
+    assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".new").text)
     page.reading("Start the conversation").click()
     page.wait.until(lambda b: "/run/" in b.current_url)
     page.named("Rounds and stages")
@@ -104,11 +104,15 @@ def test_nothing_serious_at_any_width(
             eyes.be_wide(width)
             eyes.open(f"/run/{run}", ".the-end")
             found += eyes.look(f"story, {width}")
-            if width < 1100:
-                browser.find_elements(By.CSS_SELECTOR, ".nav button")[-1].click()
-                eyes.until(".heat")
-            for part in ("Graph", "Rooms"):
-                click(eyes, part)
+            if width < 900:
+                browser.find_elements(By.CSS_SELECTOR, ".nav button")[1].click()
+            eyes.until(".heat")
+            click(eyes, "Graph")
+            found += eyes.look(f"Graph, {width}")
+            for number, part in enumerate(("Rooms", "Mind"), 2):
+                views = ".nav button" if width < 900 else ".panel-tabs [role=tab]"
+                browser.find_elements(By.CSS_SELECTOR, views)[number - (width >= 900)].click()
+                eyes.until(".mind-cards, .mind .q-icon" if part == "Mind" else "aside .who")
                 found += eyes.look(f"{part}, {width}")
             assert browser.execute_script(WIDE) is False, width
     assert not found, "\n".join(found)
@@ -135,7 +139,8 @@ def test_with_keys_alone(server: Server, browser: webdriver.Chrome, run: str) ->
     user.press(Keys.ENTER)
     user.wait.until(lambda _: user.at.startswith("Unfold the room"))
     user.tab_to("Standing")
-    way += user.tab_to("Rooms")
+    user.press(Keys.ARROW_RIGHT)
+    assert user.at == "Rooms"
     user.press(Keys.ENTER)
     user.until_there("aside [aria-label^='Go to Aino Koskela with Olle Granat']")
     way += user.tab_to("Go to Aino Koskela with Olle Granat, round 1")

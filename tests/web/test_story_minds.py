@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from nicegui import ui
 from nicegui.testing import User
+from web.first_screen import choose, more_settings
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.setup.checking import offered, problems
@@ -80,23 +81,25 @@ def test_a_kind_that_does_not_go_with_the_story_is_marked() -> None:
 @pytest.mark.proof
 async def test_the_form_offers_them(user: User, web: WebContext) -> None:
     await user.open("/")
-    await user.should_see(marker="setting-mode")
+    await more_settings(user)
     (field,) = user.find(marker="setting-cognition").elements
     assert isinstance(field, ui.select)
     assert list(field.options) == OF_CONVERSATIONS
-    user.find(marker="story-small").click()
+    user.find(marker="kind-story").click()
     await user.should_see("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
     assert (list(field.options), field.value) == (ALL, "strategist")
     field.set_value("compact")
     user.find(marker="seat-0").click()
+    user.find(marker="settings-0").click()
     await user.should_see(marker="seat-goals")
     await user.should_not_see("A person takes this part")
     user.find("Cancel").click()
     field.set_value("strategist")
     user.find(marker="seat-0").click()
+    user.find(marker="settings-0").click()
     await user.should_see("A person takes this part")
     user.find("Cancel").click()
-    user.find(marker="story-leave").click()
+    await choose(user, "discussion")
     await user.should_see(marker="setting-pattern")
     assert (list(field.options), field.value) == (OF_CONVERSATIONS, "full")
 
@@ -106,6 +109,7 @@ async def test_the_form_of_a_workshop(user: User, web: WebContext) -> None:
     SavedSetups(web.library).save("workshop", workshop())
     await user.open("/?setup=workshop")
     await user.should_see("6 participants. A round has 3 stages. There is no vote.")
+    await more_settings(user)
     (field,) = user.find(marker="setting-cognition").elements
     assert isinstance(field, ui.select)
     assert (list(field.options), field.value) == (ALL[:3], "full")

@@ -10,6 +10,7 @@ from nicegui import ui
 from nicegui.testing import User
 from story_records import ADA, BO, CY, SAID, write_story
 from story_talks import WORD
+from web.first_screen import choose, more_settings
 from web.past_pages import named, press
 
 from persimchat.app.web.context import WebContext
@@ -131,13 +132,13 @@ async def test_another_player_sees_less(user: User, web: WebContext) -> None:
 
 async def test_a_story_is_set_up(user: User) -> None:
     await user.open("/")
-    await user.should_see(marker="setting-mode")
-    user.find(marker="story-small").click()
+    await more_settings(user)
+    user.find(marker="kind-story").click()
     await user.should_see("Who leads the ferry company when Aino steps down?")
     await user.should_see("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
     await user.should_not_see(marker="setting-pattern")
     await user.should_not_see(marker="setting-max_messages")
     await user.should_not_see(marker="add")
     await user.should_see(marker="setting-rounds")
-    user.find(marker="story-leave").click()
+    await choose(user, "discussion")
     await user.should_see(marker="setting-pattern")

@@ -16,7 +16,7 @@ from persimchat.app.web.story.transcript import doing
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import outcome_sentence, short_names
 from persimchat.personas.scenario import load_story
-from persimchat.runs.reports.charts_story import belief_lines
+from persimchat.runs.reports.charts.story import belief_lines
 from persimchat.state.settings import Settings
 from persimchat.state.settlement import outcome_in_words
 

@@ -144,8 +144,7 @@ def test_no_entry_is_left_over():
             found = pattern.fullmatch(key)
             if found and all(set(part.split(".")) <= names_in_code() for part in found.groups()):
                 used.add(key)
-    examples = {key for key in catalogue() if key.startswith("setup.topics.")}  # found by this prefix
-    assert sorted(set(catalogue()) - used - examples - settings()) == []
+    assert sorted(set(catalogue()) - used - settings()) == []
 
 
 def settings() -> set[str]:

@@ -99,17 +99,15 @@ def _do(control: Control, intervention: Intervention) -> None:
 
 def _answer(control: Control, intervention: Answer) -> None:
     _asked(control)
-    text, number, chosen = intervention.text, intervention.need_to_talk, intervention.choice
-    if [text, number, chosen].count(None) != 2:
+    given = intervention.model_dump(include={"text", "need_to_talk", "choice", "position"}, exclude_none=True)
+    if len(given) != 1:
         raise InputError(
-            "the answer needs one of these: words, a number, a choice",
-            where="text, need_to_talk, choice",
+            "the answer needs one of these: words, a number, a choice, a position",
+            where="text, need_to_talk, choice, position",
             remedy="Give exactly one.",
         )
-    if text is not None:
-        control.answer({"text": text, "heard_by": intervention.heard_by} if intervention.heard_by else text)
-    else:
-        control.answer({"need_to_talk": number} if number is not None else {"choice": chosen})
+    heard_by = intervention.heard_by
+    control.answer({**given, "heard_by": heard_by} if heard_by and "text" in given else given)
 
 
 def _asked(control: Control) -> None:

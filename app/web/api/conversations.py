@@ -38,6 +38,7 @@ async def understood(web: WebContext, wanted: Conversation) -> tuple[Scenario, S
         rules=wanted.rules,
         settings=wanted.settings,
         story=wanted.story,
+        guide=wanted.guide,
     )
     settings = load_settings(None, scenario=scenario.settings)
     return scenario, with_full_names(settings, [persona.name for persona in scenario.participants])

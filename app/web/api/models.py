@@ -48,6 +48,9 @@ class Conversation(_Given):
     social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
     rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+    guide: dict[str, Any] = Field(
+        default={}, description="of a focus group: moderator, questions, stimulus (docs/focus_groups.md); else empty"
+    )
     story: dict[str, Any] = Field(
         default={}, description="of a story: characters, resources, stages, settlement (docs/stories.md); else empty"
     )
@@ -122,7 +125,7 @@ class Floor(_Given):
 
 
 class Answer(_Given):
-    """Answer for the person who is asked: with words, a need to talk, or whom they choose, as `asked.what` says."""
+    """Answer for the person who is asked: words, a need to talk, a choice, or a position, as `asked.what` says."""
 
     do: Literal["answer"]
     text: Words | None = Field(default=None, description='words, for "utterance"')
@@ -130,6 +133,9 @@ class Answer(_Given):
     choice: Annotated[str, Field(max_length=300)] | int | None = Field(
         default=None,
         description='a name from `asked.story.candidates`, or its number from 1, for "choice" and "ballot"',
+    )
+    position: Annotated[str, Field(max_length=300)] | int | None = Field(
+        default=None, description='an answer in the form of `asked.position`, for "position"'
     )
     heard_by: list[Name] | None = None
 

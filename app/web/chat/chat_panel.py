@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
@@ -13,6 +14,7 @@ from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
 from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.chat.search import Search
@@ -115,9 +117,14 @@ def copy_line(said: Uttered) -> None:
     ui.notify(t("chat.copied"), type="positive")
 
 
-def chat_panel(viewing: Viewing) -> None:
-    """Draw the conversation, and keep it up to date."""
-    panel = _Panel(viewing)
+def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+    """Draw the conversation, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        below: draws what belongs under an utterance's words; None for nothing.
+    """
+    panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -126,7 +133,7 @@ def chat_panel(viewing: Viewing) -> None:
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -164,6 +171,7 @@ class _Panel:
         self._actions = LineActions(
             viewing.look_at,
             lambda said: fill_menu(viewing, said, self._root),
+            below,
             above=lambda said: self._origin.over(said),
         )
 
@@ -174,7 +182,7 @@ class _Panel:
         for index, row in list(self._rows.items()):
             if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
                 self._rows.pop(index).delete()
-        self._drawn = None
+        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
         self.sync()
 
     def sync(self) -> None:
@@ -231,6 +239,11 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
+                if self._origin.questions:
+                    button = (
+                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+                    )
+                    button.on_click(lambda: show_group_summary(self._viewing))
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""

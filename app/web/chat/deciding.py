@@ -1,4 +1,4 @@
-"""The form with which a player of a story decides: whom the character talks to, and what stands on its ballots."""
+"""The form with which a person decides: a partner or a ballot in a story, where they stand in a focus group."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ from persimchat.state.plain_text import one_line
 
 
 def question_in_words(asked: Asked) -> str:
-    """The question to a player, with who will hear the answer."""
+    """The question to a person; in a story, with who will hear the answer."""
     who, story = one_line(asked.agent), asked.story
+    if asked.position is not None:
+        when = asked.position["when"]
+        return t(f"chat.ask_position_{when}", who=who, question=one_line(asked.position["ask"]))
+    if asked.puts is not None:
+        return t("chat.puts", who=who, number=asked.puts["number"], of=asked.puts["of"])
+    if asked.what == "need_to_talk":
+        return t("chat.asked_need", who=who)
     if story is None:
         return t("chat.your_turn", who=who)
     if asked.what == "choice":
@@ -34,7 +41,7 @@ class Deciding:
     """One of several to choose, or to pass.
 
     Args:
-        decide: answers with a candidate's full name.
+        decide: answers with one of the choices.
         pass_on: answers with none.
     """
 
@@ -51,14 +58,15 @@ class Deciding:
         self._box.set_visibility(False)
 
     def ask(self, asked: Asked | None) -> None:
-        """Show a question for a choice or a ballot; hide the form for None."""
-        story = asked.story if asked is not None else None
-        self._box.set_visibility(story is not None)
-        now = (asked.agent, asked.what, story["act"], story["ballot"]) if asked is not None and story else None
+        """Show a question with its choices; hide the form for None."""
+        story, position = (asked.story, asked.position) if asked is not None else (None, None)
+        self._box.set_visibility(asked is not None)
+        about = (story["act"], story["ballot"]) if story else (position["poll"], position["when"]) if position else ()
+        now = (asked.agent, asked.what, *about) if asked is not None else None
         if now == self._asked:
             return
         self._asked = now
-        self._candidates = list(story["candidates"]) if story is not None else []
+        self._candidates = list(story["candidates"] if story else position["possible"] if position else ())
         self._choice.set_options({place: one_line(name) for place, name in enumerate(self._candidates)}, value=None)
         if asked is not None:
             named(self._choice, question_in_words(asked))

@@ -44,7 +44,7 @@ class _Dialog:
         self._dialog = ui.dialog()
         with self._dialog, ui.card().classes("surface w-[min(760px,94vw)] max-w-none gap-3 p-4 group-summary"):
             with ui.row().classes("w-full items-center justify-between no-wrap"):
-                ui.label(t("groups.heading")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+                ui.label(t("groups.open")).classes("text-lg font-semibold").props("role=heading aria-level=2")
                 icon_button("close", t("common.close"), self._dialog.close)
             ui.label(t("groups.about")).classes("text-sm muted")
             self._shown = ui.column().classes("w-full gap-3")

@@ -49,6 +49,8 @@ def voice(current: str, chosen: str | None, asked: str | None, people: Sequence[
 
 def _same(question: Question | None, asked: Asked) -> bool:
     """Whether a question is the one that the page shows: two ballots of one act differ by their kind only."""
+    if asked.position is not None:
+        return question is not None and question.get("position") == asked.position
     if asked.story is None or question is None or "story" not in question:
         return asked.story is None
     now = question["story"]
@@ -72,6 +74,7 @@ class Speaking:
         self._voice = ""
         self._asked: Asked | None = None
         self._called = ""
+        self._offered: tuple[str, int] | None = None
 
     def draw_choices(self) -> None:
         """Draw the choices: the speaker, who hears it, and a person's hand."""
@@ -132,19 +135,21 @@ class Speaking:
         if self._player is not None:
             self._play(self._player(), board.asked)
             return
-        self._deciding.ask(None)
         agent = board.asked.agent if board.asked is not None else None
         busy = bool(self._words.value)
         self._speak_as(voice(self._voice, self._chosen, agent, board.people, busy=busy))
         person = self._voice != AS_MODERATOR
         mine = agent is not None and agent == self._voice
         need = mine and board.asked is not None and board.asked.what == "need_to_talk"
+        stands = board.asked if mine and board.asked is not None and board.asked.what == "position" else None
+        chooses = stands is not None and stands.position is not None and bool(stands.position["possible"])
+        self._deciding.ask(stands if chooses else None)
         self._question.set_visibility(board.asked is not None)
         if board.asked is not None:
             self._ask(board.asked, mine=mine)
-        self._field_row.set_visibility(not need)
+        self._field_row.set_visibility(not need and not chooses)
         self._need_row.set_visibility(need)
-        self._to.set_visibility(not need)
+        self._to.set_visibility(not need and stands is None)
         self._pass_words.set_visibility(mine)
         self._raise.set_visibility(person and not mine and self._voice not in board.hands)
         self._lower.set_visibility(person and not mine and self._voice in board.hands)
@@ -191,12 +196,20 @@ class Speaking:
         if not mine:
             text = t("chat.other_asked", who=who)
         else:
-            text = t("chat.asked_need" if asked.what == "need_to_talk" else "chat.your_turn", who=who)
+            text = question_in_words(asked)
+            self._offer(asked)
         self._question_text.set_text(text)
         self._problem.set_text(one_line(asked.problem))
         self._problem.set_visibility(bool(asked.problem))
         self._take_over.set_text(t("chat.answer_as", who=who))
         self._take_over.set_visibility(not mine)
+
+    def _offer(self, asked: Asked) -> None:
+        """Fill the field with the question of the guide that the moderator is to put, once."""
+        now = (asked.agent, asked.turn)
+        if asked.puts is not None and now != self._offered and not self._words.value:
+            self._offered = now
+            self._words.set_value(asked.puts["ask"])
 
     def _speak_as(self, name: str) -> None:
         if name == self._voice:
@@ -236,6 +249,9 @@ class Speaking:
             return
         speaker = "" if self._voice == AS_MODERATOR else self._voice
         was_asked = self._asked is not None and self._asked.agent == speaker
+        if was_asked and self._asked is not None and self._asked.what == "position":
+            self._decide(str(self._words.value or ""))
+            return
         if was_asked and live.control.asked != (speaker, "utterance"):
             ui.notify(t("chat.answered_elsewhere"), type="warning")
             return
@@ -255,7 +271,10 @@ class Speaking:
         self._answering(lambda live: live.control.answer(int(self._need.value)))
 
     def _decide(self, choice: str) -> None:
-        self._answering(lambda live: live.control.answer({"choice": choice}))
+        field = "position" if self._asked is not None and self._asked.what == "position" else "choice"
+        self._answering(lambda live: live.control.answer({field: choice}))
+        if field == "position":
+            self._words.set_value("")
 
     def _pass(self) -> None:
         self._answering(lambda live: live.control.pass_turn())

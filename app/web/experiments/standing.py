@@ -8,7 +8,7 @@ from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.past.run_card import moment
+from persimchat.app.web.past.wording import moment
 from persimchat.app.web.shared.formats import cost, joined, tokens
 from persimchat.app.web.watching import Status, Summary
 from persimchat.app.web.widgets import named

@@ -32,7 +32,7 @@ from persimchat.app.web.looks import EMOTION_COLOURS, VERDICT_COLOURS, colour
 from persimchat.app.web.shared.formats import course
 from persimchat.app.web.widgets import FIELD, card, named
 from persimchat.app.web.words import t
-from persimchat.runs.reports.charts import Point
+from persimchat.runs.reports.charts.scales import Point
 from persimchat.runs.reports.summary import SCORES, mean
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line

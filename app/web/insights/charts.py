@@ -11,7 +11,7 @@ from persimchat.app.web.insights.figures import MOST_POINTS, thinned
 from persimchat.app.web.looks import AXIS, CHART_TEXT, EMOTION_COLOURS, TOOLTIP, VERDICT_COLOURS, chart_name
 from persimchat.app.web.widgets import SEGMENTS, named
 from persimchat.app.web.words import t
-from persimchat.runs.reports.charts import Point, bin_size
+from persimchat.runs.reports.charts.scales import Point, bin_size
 
 _FEW: Final = 30
 _MARK_HEIGHT: Final = 10.7

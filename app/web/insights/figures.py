@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing
 from persimchat.runs.events import Analysed, Judged, Uttered
-from persimchat.runs.reports.charts import Point, bin_size, binned
+from persimchat.runs.reports.charts.scales import Point, bin_size, binned
 from persimchat.runs.reports.summary import (
     AgentSummary,
     Best,

@@ -13,7 +13,7 @@ from persimchat.app.web.looks import BLOCK_COLOURS, colour
 from persimchat.app.web.shared.formats import block_name, course, whole
 from persimchat.app.web.widgets import bar, card
 from persimchat.app.web.words import t
-from persimchat.runs.reports.charts import Point
+from persimchat.runs.reports.charts.scales import Point
 from persimchat.runs.reports.pruning_figures import BlockFigures
 
 

@@ -1,19 +1,23 @@
-"""The page of models: the files of this machine, and a field that tests any model."""
+"""The page of models: the files of this machine, a field that tests any model, and which keys are set."""
 
 from __future__ import annotations
 
 from nicegui import ui
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
-from persimchat.app.web.models.picker import model_picker
+from persimchat.app.web.models.files_card import files_card
+from persimchat.app.web.models.picker import model_picker, status_of
+from persimchat.app.web.models.trial import trial_part
 from persimchat.app.web.widgets import card
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
+from persimchat.models.offers import OFFERS, Parts
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import PerSimChatError
 
 
-def models_page() -> None:
+def models_page(web: WebContext) -> None:
     """Draw the page."""
     Frame(t("models.heading"))
     ui.query(".nicegui-content").classes("p-0")
@@ -21,8 +25,27 @@ def models_page() -> None:
         ui.label(t("models.heading")).classes("text-2xl font-bold").props("role=heading aria-level=1")
         with card(t("models.try")):
             ui.label(t("models.try_about")).classes("text-sm muted")
-            model_picker(_usual(), lambda _: None)
+            picker = model_picker(_usual(), lambda _: None)
+            trial_part(lambda: picker.value)
+        files_card(web.downloads, picker.show)
+        with card(t("models.keys")):
+            ui.label(t("models.keys_about")).classes("text-sm muted")
+            _keys()
         disclaimer()
+
+
+def _keys() -> None:
+    """The providers that need a key, with its status."""
+    with ui.element("dl").classes("grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 m-0 w-full"):
+        for offer in OFFERS.values():
+            if not offer.keys:
+                continue
+            look, text = status_of(Parts(offer.id))
+            with ui.element("dt"):
+                ui.label(offer.name).classes("text-sm")
+            with ui.element("dd").classes("m-0 self-center"):
+                colour = {"good": "text-positive", "bad": "muted"}.get(look, "muted")
+                ui.label(text).classes(f"text-xs {colour} [overflow-wrap:anywhere]")
 
 
 def _usual() -> str:

@@ -1,4 +1,4 @@
-"""Actions on a run: branch, export, report, delete, copy a link, download the set-up."""
+"""Actions on a run, as words in its header: Branch, Share and More; on a narrow page, one menu has all of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from nicegui import ui
 
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.past.run_card import moment
+from persimchat.app.web.past.labels_dialog import ask_labels
+from persimchat.app.web.past.wording import moment
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.scenario_files import scenario_text
 from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
-from persimchat.app.web.widgets import FIELD, answered, icon_button, item, menu, notify_error
+from persimchat.app.web.widgets import FIELD, answered, item, notify_error, word_button, word_menu
 from persimchat.app.web.words import t
 from persimchat.runs.folder.listing import Deletable, deletable, delete_run
 from persimchat.runs.folder.reading import read_manifest
@@ -54,26 +55,37 @@ def run_actions(viewing: Viewing) -> None:
             return
         ui.download(text.encode("utf-8"), f"{run}.yaml", "application/yaml")
 
-    if not viewing.experiment:
-        icon_button("call_split", t("past.branch"), branch).classes("wide")
-    with menu("download", t("past.export")) as exports:
-        exports.classes("wide")
-        _exports(run)
-    report = icon_button("summarize", t("past.report_new")).classes("wide")
-    report.props["href"], report.props["target"] = report_of(run), "_blank"
-    with menu("more_vert", t("past.actions")):
-        if not viewing.experiment:
-            item("call_split", t("past.branch"), branch).classes("past-narrow")
-        item("summarize", t("past.report_new"), href=report_of(run), target="_blank").classes("past-narrow")
+    def share() -> None:
+        item("summarize", t("past.report_new"), href=report_of(run), target="_blank")
         item("link", t("past.link"), lambda: _copy(page_of(run, viewing.turn)))
-        if not viewing.experiment:
+        item("description", t("past.setup_file"), set_up)
+        ui.separator()
+        ui.label(t("past.export")).classes("panel-title px-4 pt-2 pb-1")
+        _exports(run)
+
+    async def label() -> None:
+        started = viewing.board.started
+        if await ask_labels(web.runs.own_folder(run), started.topic if started is not None else ""):
+            ui.navigate.reload()
+
+    own = not viewing.experiment
+    if own:
+        word_button(t("past.branch"), t("past.branch_here"), branch, icon="call_split").classes("act-wide")
+    with word_menu(t("past.share_run")) as shared:
+        shared.classes("act-wide")
+        share()
+    with word_menu(t("past.more_actions"), t("past.actions")) as more:
+        more.classes("act-more")
+        with ui.element("div").classes("act-narrow"):
+            if own:
+                item("call_split", t("past.branch_here"), branch)
+            share()
+            ui.separator()
+        if own:
+            item("label", t("past.labels"), label)
             item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
         item("library_add", t("past.like"), href=like(run))
-        item("description", t("past.setup_file"), set_up)
-        with ui.element("div").classes("past-narrow"):
-            ui.separator()
-            _exports(run)
-        if viewing.experiment:
+        if not own:
             return
         ui.separator()
         gone = item("delete", t("past.delete"), delete)

@@ -1,8 +1,10 @@
-"""The runs list."""
+"""The runs list: branches under their origin, searched by words, mode, ending and tag."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from nicegui import ui
@@ -10,19 +12,26 @@ from nicegui import ui
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame
 from persimchat.app.web.past.actions import ask_delete
-from persimchat.app.web.past.run_card import RunCard, address_of, ending
+from persimchat.app.web.past.labels_dialog import ask_labels, tags_of
+from persimchat.app.web.past.run_row import RowActions, RunRow
+from persimchat.app.web.past.wording import address_of, ending
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.shared.stories import closed_runs
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import StopReason
+from persimchat.runs.folder.family import Tree, trees
 from persimchat.runs.folder.listing import UNFINISHED, ListedRun, Listing, matching
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import MODES
 
 PAGE: Final = 25
-"""How many cards are drawn at a time."""
+"""How many runs are drawn at a time, each with its branches."""
+FEW: Final = 4
+"""The branches of a run that are shown without being asked for."""
 _POLL_S: Final = 1.0
+_DEEPEST: Final = 3
+"""Branches of branches of branches are not moved further to the right."""
 _ENDINGS: Final = (*get_args(StopReason), UNFINISHED)
 
 
@@ -40,7 +49,7 @@ class _RunsPage:
         self.closed: frozenset[str] = frozenset()
         self.shown = PAGE
         self.chosen: dict[str, None] = {}
-        self.cards: list[RunCard] = []
+        self.rows: list[RunRow] = []
         self.active: list[str] = []
         with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4"):
             with ui.row().classes("w-full items-center gap-3"):
@@ -71,6 +80,7 @@ class _RunsPage:
             modes = {str(mode): t(f"past.mode_{mode}") for mode in MODES}
             self.mode = chosen("past.mode", "past.mode_all", modes)
             self.ended = chosen("past.ended", "past.ended_all", {reason: ending(reason) for reason in _ENDINGS})
+            self.tag = chosen("past.tag", "past.tag_all", {})
 
     async def load(self) -> None:
         """Read the list."""
@@ -80,6 +90,11 @@ class _RunsPage:
             self.closed = await asyncio.to_thread(closed_runs, self.listing.runs)
         except PerSimChatError as error:
             notify_error(error)
+        tags = tags_of(self.listing.runs)
+        self.tag.set_options({"": t("past.tag_all"), **{tag: tag for tag in tags}})
+        if self.tag.value not in ("", *tags):
+            self.tag.set_value("")
+        self.tag.set_visibility(bool(tags))
         there = {address_of(listed) for listed in self.listing.runs}
         self.chosen = {run: None for run in self.chosen if run in there}
         self._draw_bar()
@@ -89,9 +104,9 @@ class _RunsPage:
         """Show the state of active runs; read the list again if a run has begun or ended."""
         if [live.run for live in self.web.runs.active] != self.active:
             await self.load()
-        for card in self.cards:
-            if live := self.web.runs.going_on(card.run):
-                card.refresh(live.board)
+        for row in self.rows:
+            if live := self.web.runs.going_on(row.run):
+                row.refresh(live.board)
 
     def search(self) -> None:
         """The search has changed."""
@@ -100,18 +115,18 @@ class _RunsPage:
 
     def clear(self) -> None:
         """Clear the search."""
-        for field in (self.text, self.mode, self.ended):
+        for field in (self.text, self.mode, self.ended, self.tag):
             field.set_value("")
 
     def found(self) -> list[ListedRun]:
         """The runs that match the search, active ones first."""
         text, mode, ended = self.text.value or "", self.mode.value or None, self.ended.value or None
-        return sorted(
-            matching(self.listing.runs, text=text, mode=mode, ended=ended), key=lambda listed: not listed.active
-        )
+        tags = [self.tag.value] if self.tag.value else []
+        found = matching(self.listing.runs, text=text, mode=mode, ended=ended, tags=tags)
+        return sorted(found, key=lambda listed: not listed.active)
 
     def draw(self) -> None:
-        """Draw the cards."""
+        """Draw the rows."""
         runs, found = self.listing.runs, self.found()
         self.filters.set_visibility(bool(runs))
         everything = len(found) == len(runs)
@@ -120,7 +135,7 @@ class _RunsPage:
         )
         self.count.set_visibility(bool(runs))
         self.box.clear()
-        self.cards = []
+        self.rows = []
         with self.box:
             if not runs:
                 _empty()
@@ -133,31 +148,55 @@ class _RunsPage:
             _unread(self.listing.unread)
 
     def _list(self, found: list[ListedRun]) -> None:
-        with ui.column().classes("w-full gap-3").props("role=list") as cards:
-            self._add(found[: self.shown])
-        if len(found) > self.shown:
+        place = {listed.folder: at for at, listed in enumerate(found)}
+        grown = sorted(trees(found), key=lambda tree: min(place[one.run.folder] for one in tree))
+        with ui.column().classes("w-full gap-3") as families:
+            self._add(grown[: self.shown])
+        if len(grown) > self.shown:
             more = ui.button().props("outline no-caps").classes("self-center")
 
             def show_more() -> None:
                 begin, self.shown = self.shown, self.shown + PAGE
-                with cards:
-                    self._add(found[begin : self.shown])
+                with families:
+                    self._add(grown[begin : self.shown])
                 label()
 
             def label() -> None:
-                more.set_text(t("past.more", n=min(PAGE, len(found) - self.shown)))
-                more.set_visibility(len(found) > self.shown)
+                more.set_text(t("past.more", n=min(PAGE, len(grown) - self.shown)))
+                more.set_visibility(len(grown) > self.shown)
 
             more.on_click(show_more)
             label()
 
-    def _add(self, runs: list[ListedRun]) -> None:
-        for listed in runs:
-            chosen = address_of(listed) in self.chosen
-            closed = listed.folder in self.closed
-            self.cards.append(
-                RunCard(self.web, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete, closed=closed)
-            )
+    def _add(self, grown: list[Tree]) -> None:
+        for tree in grown:
+            with ui.element("ul").classes("run-family plain surface w-full"):
+                self._row(tree.run, None, 0)
+                self._branches(tree)
+
+    def _branches(self, tree: Tree) -> None:
+        """The rows of a run's branches, and of theirs; many of them only on demand."""
+        every = list(_under(tree, 1))
+        for branch, origin, depth in every[:FEW]:
+            self._row(branch, origin, depth)
+        if len(every) > FEW:
+            with ui.element("li").classes("run-rest") as last:
+                rest = ui.button(t("past.more_branches", n=len(every) - FEW)).props("flat no-caps dense")
+
+            def show(family: ui.element | None = last.parent_slot.parent if last.parent_slot else None) -> None:
+                last.delete()
+                if family is not None:
+                    with family:
+                        for branch, origin, depth in every[FEW:]:
+                            self._row(branch, origin, depth)
+
+            rest.on_click(lambda: show())
+
+    def _row(self, listed: ListedRun, origin: ListedRun | None, depth: int) -> None:
+        actions = RowActions(self.choose, self.delete, self.label, self.tag.set_value)
+        chosen, closed = address_of(listed) in self.chosen, listed.folder in self.closed
+        with ui.element("li").style(f"--depth:{min(depth, _DEEPEST)}"):
+            self.rows.append(RunRow(self.web, listed, actions, origin=origin, chosen=chosen, closed=closed))
 
     def choose(self, run: str, chosen: bool) -> None:
         """A run was selected or deselected."""
@@ -173,9 +212,15 @@ class _RunsPage:
         self._draw_bar()
         self.draw()
 
+    async def label(self, listed: ListedRun) -> None:
+        """Name and tag a run."""
+        with self.asking:
+            if await ask_labels(Path(listed.folder), listed.topic, tags_of(self.listing.runs)):
+                await self.load()
+
     async def delete(self, *runs: str) -> None:
         """Delete runs after confirmation."""
-        with self.asking:  # the card that asked for this may have been redrawn
+        with self.asking:  # the row that asked for this may have been redrawn
             if await ask_delete(self.web, runs):
                 await self.load()
 
@@ -197,6 +242,13 @@ class _RunsPage:
 
     async def _delete_chosen(self) -> Any:
         await self.delete(*self.chosen)
+
+
+def _under(tree: Tree, depth: int) -> Iterator[tuple[ListedRun, ListedRun, int]]:
+    """The branches below a run, each with its origin and how deep it stands."""
+    for branch in tree.branches:
+        yield branch.run, tree.run, depth
+        yield from _under(branch, depth + 1)
 
 
 def _empty() -> None:

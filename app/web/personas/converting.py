@@ -11,10 +11,11 @@ from nicegui.elements.upload_files import FileUpload
 
 from persimchat.app.web.live_runs import refuse_model_files
 from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
+from persimchat.app.web.personas.column_choice import ColumnChoice
 from persimchat.app.web.personas.library import Library, head_of
 from persimchat.app.web.personas.uploads import MOST_BYTES, check, for_the_page, kept_for_now, safe_name, upload_field
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, explained, icon_button, notify_error
+from persimchat.app.web.widgets import FIELD, explained, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
 from persimchat.personas.conversion.conversion import Conversion, Converted, convert
@@ -25,8 +26,10 @@ from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.plain_text import one_line
 
-ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf")
+ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf", ".png")
 MAPPINGS: Final = (".yaml", ".yml")
+_REFUSED: Final = 20
+"""The most wrong rows that are listed."""
 _SHAPE: Final = "shape"
 _MODEL: Final = "model"
 _OWN: Final = "own"
@@ -41,6 +44,19 @@ def draw_understood(conversion: Conversion) -> None:
             ui.label(one_line(head)).classes("text-sm font-semibold break-words")
             for line in _lines(summary):
                 ui.label(one_line(line)).classes("text-sm muted break-words pl-3")
+
+
+def draw_refused(conversion: Conversion) -> None:
+    """Draw the rows of which no persona could be made, with what is wrong."""
+    with ui.column().classes("surface w-full gap-1 p-3") as box:
+        heading = t("personas.refused", n=len(conversion.refused))
+        named(box.props("role=group"), heading)
+        ui.label(heading).classes("text-sm font-semibold")
+        for row in conversion.refused[:_REFUSED]:
+            place = row.record.place or t("personas.row", file=row.record.file.name, n=row.record.line or 1)
+            ui.label(one_line(f"{place}: {row.error.what}")).classes("text-sm break-words")
+        if len(conversion.refused) > _REFUSED:
+            ui.label(t("personas.refused_more", n=len(conversion.refused) - _REFUSED)).classes("text-sm muted")
 
 
 def notes_on(one: Converted) -> list[str]:
@@ -81,7 +97,9 @@ class ConvertDialog:
         self.mapping: FileUpload | None = None
         self.conversion: Conversion | None = None
         self.window = Window(
-            t("personas.convert_heading"), unsaved=lambda: self.conversion is not None or bool(self.files)
+            t("personas.convert_heading"),
+            width="wide",
+            unsaved=lambda: self.conversion is not None or bool(self.files),
         )
         self.work: asyncio.Task[Conversion] | None = None
         self.picks = Picks()
@@ -112,6 +130,7 @@ class ConvertDialog:
             ui.label(t("personas.convert_explained", size=MOST_BYTES // 1_000_000)).classes("text-sm muted")
             upload_field(t("personas.convert_field"), ENDINGS, self.arrived)
             self.listed = ui.column().classes("w-full gap-1").props("aria-live=polite")
+            self.columns = ColumnChoice()
             with ui.row().classes("w-full no-wrap items-start gap-1"):
                 self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props(f"{FIELD} options-dense")
                 self.way.classes("grow min-w-0")
@@ -120,6 +139,7 @@ class ConvertDialog:
                 upload_field(t("personas.mapping_field"), MAPPINGS, self.mapping_arrived)
                 self.mapping_name = ui.label().classes("text-sm muted")
             own.bind_visibility_from(self.way, "value", value=_OWN)
+            self.way.on_value_change(lambda event: self.columns.set_visibility(event.value == _SHAPE))
             with ui.row().classes("w-full no-wrap items-start gap-1") as reader:
                 self.model = ui.input(t("personas.model"), placeholder=model, autocomplete=[model])
                 self.model.props(f"{FIELD} stack-label").classes("grow min-w-0")
@@ -132,8 +152,8 @@ class ConvertDialog:
             ui.button(t("common.cancel"), on_click=self.window.leave).props("flat no-caps")
             ui.button(t("personas.convert"), icon="transform", on_click=self.convert).props("unelevated no-caps")
 
-    def arrived(self, files: list[FileUpload]) -> None:
-        """Take files in."""
+    async def arrived(self, files: list[FileUpload]) -> None:
+        """Take files in; of tables, show the columns."""
         try:
             check([*self.files, *files], ENDINGS)
         except InputError as error:
@@ -141,6 +161,7 @@ class ConvertDialog:
             return
         self.files += files
         self._list()
+        await self.columns.show(self.files)
 
     def mapping_arrived(self, files: list[FileUpload]) -> None:
         """Take the user's mapping; of several, the last."""
@@ -162,10 +183,11 @@ class ConvertDialog:
                     ui.label(f"{max(1, file.size() // 1000):,} kB").classes("text-xs muted whitespace-nowrap")
                     icon_button("close", t("personas.remove_file"), partial(self.remove, file))
 
-    def remove(self, file: FileUpload) -> None:
+    async def remove(self, file: FileUpload) -> None:
         """Remove a file."""
         self.files = [other for other in self.files if other is not file]
         self._list()
+        await self.columns.show(self.files)
 
     async def convert(self) -> None:
         """Convert the files, and show the result."""
@@ -212,7 +234,9 @@ class ConvertDialog:
         mapping = [self.mapping] if way == _OWN and self.mapping is not None else []
         async with kept_for_now([*mapping, *self.files]) as paths:
             chosen = str(paths[0]) if mapping else None if way in (_SHAPE, _MODEL) else way
-            return await convert(paths[len(mapping) :], settings, mapping=chosen, read=way == _MODEL)
+            columns = self.columns.said() if way == _SHAPE else None
+            files = paths[len(mapping) :]
+            return await convert(files, settings, mapping=chosen, columns=columns, read=way == _MODEL)
 
     def _draw_waiting(self) -> None:
         self.outcome.clear()
@@ -227,6 +251,8 @@ class ConvertDialog:
         self.picks = Picks()
         with self.outcome:
             ui.label(t("personas.converted", n=len(conversion.people))).classes("text-sm muted").props("role=status")
+            if conversion.refused:
+                draw_refused(conversion)
             with ui.expansion(t("personas.understood"), icon="fact_check").classes("surface w-full"):
                 draw_understood(conversion)
             for one in conversion.people:

@@ -171,6 +171,9 @@ class GenerateDialog:
 
     Args:
         library: keeps the personas that the user selects.
+
+    Attributes:
+        kept: the personas that were kept.
     """
 
     def __init__(self, library: Library) -> None:
@@ -180,6 +183,7 @@ class GenerateDialog:
         self.window = Window(t("personas.generate_heading"), unsaved=lambda: bool(self.people) or self._busy)
         self.work: asyncio.Task[list[Generated]] | None = None
         self.picks = Picks()
+        self.kept: list[Persona] = []
 
     @property
     def _busy(self) -> bool:
@@ -307,6 +311,7 @@ class GenerateDialog:
         given = _FROM_PAGE if quotas is not None else None
         chosen = [(self.people[n].persona, notes(self.people, n, settings, about, given)) for n in self.picks.chosen()]
         if await keep_chosen(self.library, chosen):
+            self.kept = [persona for persona, _ in chosen]
             self.window.submit(len(chosen))
 
 

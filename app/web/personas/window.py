@@ -11,7 +11,7 @@ from nicegui import ui
 from persimchat.app.web.widgets import answered, icon_button, named
 from persimchat.app.web.words import t
 
-WIDTHS: Final = {"small": "440px", "middle": "680px"}
+WIDTHS: Final = {"small": "440px", "middle": "680px", "wide": "960px"}
 
 _ESCAPE: Final = "(event) => { if (!document.querySelector('.q-menu')) emit() }"
 """If a menu is open, Escape closes only the menu."""

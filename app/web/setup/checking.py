@@ -24,7 +24,8 @@ TOPIC: Final = "topic"
 PEOPLE: Final = "participants"
 RULES: Final = "rules"
 _SOME_TOPIC: Final = "?"
-_SCENARIO: Final = (TOPIC, PEOPLE, RULES, "relationships")
+GUIDE: Final = "guide"
+_SCENARIO: Final = (TOPIC, PEOPLE, RULES, GUIDE, "relationships")
 
 
 def problems(draft: Draft) -> dict[str, str]:
@@ -43,9 +44,11 @@ def problems(draft: Draft) -> dict[str, str]:
     for seat in draft.seats:
         if seat.model and not seat.persona.human and (told := _refused(seat.model)):
             found[PEOPLE] = f"{seat.name}: {told}"
+    if draft.guide is not None and (fault := draft.guide.fault(draft.names)) is not None:
+        found[GUIDE] = in_words(fault)
     if PEOPLE not in found:
         try:
-            replace(draft, topic=draft.topic.strip() or _SOME_TOPIC, settings={}).scenario()
+            replace(draft, topic=draft.topic.strip() or _SOME_TOPIC, settings={}, guide=None).scenario()
         except InputError as error:
             found[_field(error)] = in_words(error)
     return {**found, **wrong}

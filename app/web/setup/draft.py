@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from persimchat.app.web.setup.guide_draft import GuideDraft
 from persimchat.app.web.setup.specs import usual
 from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
@@ -59,6 +60,7 @@ class Draft:
         rules: rules that all participants know.
         settings: the settings that the user changed, as filled in; without `agent_models`.
         story: the section of a story's file, in which the participants have parts; None for all other conversations.
+        guide: the guide of a focus group; None for all other conversations.
     """
 
     topic: str = ""
@@ -67,6 +69,7 @@ class Draft:
     rules: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     story: Story | None = None
+    guide: GuideDraft | None = None
 
     @classmethod
     def fresh(cls, base: Settings) -> Draft:
@@ -88,7 +91,8 @@ class Draft:
             for persona in scenario.participants
         ]
         ties, rules = list(scenario.relationships), list(scenario.rules)
-        return cls(scenario.topic, seats, ties, rules, settings, scenario.story)
+        guide = None if scenario.guide is None else GuideDraft.of(scenario.guide)
+        return cls(scenario.topic, seats, ties, rules, settings, scenario.story, guide)
 
     @classmethod
     def small_story(cls, base: Settings) -> Draft:
@@ -150,6 +154,7 @@ class Draft:
             rules=self.rules,
             settings=self.settings_asked(),
             story=self.story,
+            guide=None if self.guide is None else self.guide.data(),
         )
 
     def simulation(self) -> tuple[Scenario, Settings]:
@@ -180,6 +185,8 @@ class Draft:
             tie.model_copy(update={"from_": renamed.get(tie.from_, tie.from_), "to": renamed.get(tie.to, tie.to)})
             for tie in self.relationships
         ]
+        if self.guide is not None:
+            self.guide.renamed(old, persona.name)
 
     def move_up(self, seat: Seat) -> None:
         """Move a participant one place up; the first one becomes the last."""

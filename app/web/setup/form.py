@@ -23,6 +23,7 @@ class Form:
         revision: grows with every change.
         wrong: errors by field.
         unread: typed texts that cannot be read as a value, by setting, with the reason.
+        insisting: whether the user has tried to start, so that missing values are marked, too.
     """
 
     def __init__(self, draft: Draft, base: Settings) -> None:
@@ -34,7 +35,7 @@ class Form:
         self._marks: dict[str, Mark] = {}
         self._redraws: list[Callable[[], object]] = []
         self._follows: list[Callable[[], object]] = []
-        self._insisting = False
+        self.insisting = False
 
     def mark(self, field: str, mark: Mark) -> None:
         """Register how a field is marked; `mark` gets the error, or None."""
@@ -71,7 +72,7 @@ class Form:
         """Show another draft."""
         self.draft = draft
         self.unread.clear()
-        self._insisting = False
+        self.insisting = False
         for draw in self._redraws:
             draw()
         self.changed()
@@ -82,13 +83,13 @@ class Form:
         self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
         for field, mark in self._marks.items():
             # an empty topic is no error until the user tries to start
-            mark(self.wrong.get(field) if field != TOPIC or self._insisting else None)
+            mark(self.wrong.get(field) if field != TOPIC or self.insisting else None)
         for look in self._follows:
             look()
 
     def insist(self) -> bool:
         """Mark missing values, too; returns whether the draft is valid."""
-        self._insisting = True
+        self.insisting = True
         self.changed()
         return not self.wrong
 

@@ -11,7 +11,7 @@ from nicegui.elements.mixins.value_element import ValueElement
 
 from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.widgets import FIELD, explained, named, whole_number
+from persimchat.app.web.widgets import FIELD, hint, named, whole_number
 from persimchat.app.web.words import number, t
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.pruning import REMOVABLE, Fill, Method, Query, letters_of
@@ -73,10 +73,9 @@ class _Field:
         self._showing = False
         self._shows: list[Callable[[Group], None]] = []
         with ui.column().classes("w-full gap-1 pt-1") as self._box:
-            with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
-                ui.label(t("settings.pruning")).classes("text-sm").props("aria-hidden=true")
-                explained(f"{t('settings.pruning')}\n\n{t('settings.pruning.help')}")
+            ui.label(t("settings.pruning")).classes("text-sm").props("aria-hidden=true")
             self._slider()
+            hint(t("settings.pruning.help"))
             self._cost = ui.label().classes("text-xs muted").props("aria-live=polite").mark("pruning-cost")
             self._fault = ui.label().classes("text-xs text-negative").props("role=alert").mark("pruning-wrong")
             self._note = ui.column().classes("w-full gap-1 tint").mark("pruning-missing")

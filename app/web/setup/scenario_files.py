@@ -33,8 +33,9 @@ def scenario_text(draft: Draft) -> str:
         "relationships": [tie.model_dump(by_alias=True, exclude_defaults=True) for tie in draft.relationships],
         "social_goals": goals,
         "rules": draft.rules,
-        "settings": _shown(public(draft.settings_asked())),
+        "settings": without_keys(public(draft.settings_asked())),
         "story": _story(draft),
+        "guide": {} if draft.guide is None else draft.guide.data(),
     }
     kept = {key: value for key, value in data.items() if value or key in ("topic", "participants")}
     return yaml_text(kept)
@@ -112,13 +113,13 @@ def _participant(seat: Seat) -> Any:
     return {"persona": seat.name, "human": True} if seat.persona.human else seat.name
 
 
-def _shown(value: Any) -> Any:
+def without_keys(value: Any) -> Any:
     """A value without API keys at any depth."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
-        return {redact(str(key)): _shown(item) for key, item in value.items()}
-    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
+        return {redact(str(key)): without_keys(item) for key, item in value.items()}
+    return [without_keys(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def servers_in(draft: Draft) -> list[str]:

@@ -13,7 +13,7 @@ from persimchat.app.web.setup.form import Form, Mark
 from persimchat.app.web.setup.pruning_field import NAME as PRUNING
 from persimchat.app.web.setup.pruning_field import pruning_field
 from persimchat.app.web.setup.specs import NOT_OF_STORIES, Spec, specs
-from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
+from persimchat.app.web.widgets import FIELD, SEGMENTS, hint, named
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.reports.words import spaced
 from persimchat.state.settings import ABOUT
@@ -35,6 +35,7 @@ EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-
 """Embeddings."""
 
 
+_FIELD: Final = f"{FIELD} hide-bottom-space"
 _SIDE_BY_SIDE: Final = 2
 """The most options shown side by side; more become a list."""
 
@@ -131,38 +132,41 @@ def option_of(name: str, value: str) -> str:
     return _text(f"{name}.{value}", spaced(value))
 
 
-def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> None:
+def setting_field(form: Form, name: str, suggestions: Sequence[str] = (), *, hinted: bool = True) -> None:
     """Draw a setting.
 
     Args:
         form: into which it writes.
         name: the setting's.
         suggestions: values that are suggested beside a text field.
+        hinted: whether a line under it explains it.
     """
     spec = specs()[name]
     if name == PRUNING:
         pruning_field(form)
         return
-    with ui.row().classes("w-full items-start gap-1 no-wrap") as row:
-        with ui.column().classes("grow gap-1 min-w-0"):
-            if spec.kind == "switch":
-                _switch(form, spec)
-            elif spec.kind == "choice":
-                _choice(form, spec)
-            else:
-                _text_field(form, spec, suggestions)
-        with ui.element("div").classes("" if _is_low(spec) else "pt-2"):
-            explained(f"{label_of(name)}\n\n{explanation_of(name)}")
+    with ui.column().classes("w-full gap-1 min-w-0") as row:
+        if spec.kind == "switch":
+            field = _switch(form, spec)
+        elif spec.kind == "choice":
+            field = _choice(form, spec)
+        else:
+            field = _text_field(form, spec, suggestions)
+        if hinted:
+            hint(explanation_of(name), field)
+    if ABOUT[name].conditions or name in NOT_OF_STORIES:
+        form.follow(lambda: row.set_visibility(is_seen(form, name)))
+
+
+def is_seen(form: Form, name: str) -> bool:
+    """Whether a setting counts for the draft, or is wrong."""
+    if name in form.wrong:
+        return True
+    if form.draft.story is not None and name in NOT_OF_STORIES:
+        return False
     conditions = ABOUT[name].conditions
-
-    def counts() -> bool:
-        if form.draft.story is not None and name in NOT_OF_STORIES:
-            return False
-        ways = (all(form.value(other) in values for other, values in way.items()) for way in conditions)
-        return not conditions or any(ways)
-
-    if conditions or name in NOT_OF_STORIES:
-        form.follow(lambda: row.set_visibility(counts() or name in form.wrong))
+    ways = (all(form.value(other) in values for other, values in way.items()) for way in conditions)
+    return not conditions or any(ways)
 
 
 def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
@@ -175,22 +179,18 @@ def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
                 ui.menu_item(suggestion, lambda suggestion=suggestion: field.set_value(suggestion))
 
 
-def _is_low(spec: Spec) -> bool:
-    """Whether the first line of the field is lower than a text field."""
-    return spec.kind == "switch" or (spec.kind == "choice" and len(spec.options) + spec.optional <= _SIDE_BY_SIDE)
-
-
 def _text(key: str, otherwise: str) -> str:
     return t(f"settings.{key}") if f"settings.{key}" in catalogue() else otherwise
 
 
-def _switch(form: Form, spec: Spec) -> None:
+def _switch(form: Form, spec: Spec) -> ui.element:
     switch = ui.switch(label_of(spec.name), value=bool(form.value(spec.name))).props("dense").classes("py-1 text-sm")
     switch.mark(f"setting-{spec.name}")
     Bound(form, spec, switch, _fault(), read=lambda value: value is True, write=bool)
+    return switch
 
 
-def _choice(form: Form, spec: Spec) -> None:
+def _choice(form: Form, spec: Spec) -> ui.element:
     label = label_of(spec.name)
 
     def named_options(values: Sequence[str]) -> dict[str, str]:
@@ -205,7 +205,7 @@ def _choice(form: Form, spec: Spec) -> None:
         named(element, label)
         mark = _fault()
     else:
-        element = ui.select(options, label=label).props(f"{FIELD} options-dense").classes("w-full")
+        element = ui.select(options, label=label).props(f"{_FIELD} options-dense").classes("w-full")
         mark = error_of(element)
     element.mark(f"setting-{spec.name}")
 
@@ -218,14 +218,15 @@ def _choice(form: Form, spec: Spec) -> None:
             element.set_options(now)
 
     Bound(form, spec, element, mark, read=lambda value: value or None, write=written, offer=offer)
+    return element
 
 
-def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:
+def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> ui.element:
     field: ui.input | ui.textarea
     if spec.kind in ("lines", "yaml"):
-        field = ui.textarea(label_of(spec.name)).props(f"{FIELD} rows=3 input-class=text-sm").classes("grows")
+        field = ui.textarea(label_of(spec.name)).props(f"{_FIELD} rows=3 input-class=text-sm").classes("grows")
     else:
-        field = ui.input(label_of(spec.name)).props(FIELD)
+        field = ui.input(label_of(spec.name)).props(_FIELD)
         if spec.kind in ("integer", "number") and not suggestions:
             field.props("inputmode=decimal" if spec.kind == "number" else "inputmode=numeric")
         if suggestions:
@@ -240,6 +241,7 @@ def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:
         return None if spec.optional else [] if spec.kind == "lines" else form.usual()[spec.name]
 
     Bound(form, spec, field, error_of(field), read=read, write=spec.written)
+    return field
 
 
 def error_of(element: ui.input | ui.textarea | ui.select) -> Mark:

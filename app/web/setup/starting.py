@@ -1,24 +1,35 @@
-"""Starts a run from the page, only once even if the button is clicked repeatedly; and the welcome with its demo."""
+"""Starts a run from the page: once, with the values that the user saw, and told at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.setup.checking import field_of, in_words
+from persimchat.app.web.setup.cost_line import CostLine
 from persimchat.app.web.setup.form import Form
+from persimchat.app.web.setup.setting_field import label_of
+from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import card, notify_error
+from persimchat.app.web.widgets import notify_error
 from persimchat.app.web.words import t
-from persimchat.models.naming import OFFLINE
-from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-_STEPS = (("edit", "step_topic"), ("groups", "step_people"), ("play_arrow", "step_start"))
+_PRESS: Final = """(event) => {
+  const button = event.currentTarget;
+  if (button.getAttribute('aria-busy') === 'true') return;
+  button.setAttribute('aria-busy', 'true');
+  const typed = {};
+  for (const one of document.querySelectorAll('[data-typed]')) typed[one.dataset.typed] = one.value;
+  emit(typed);
+}"""
+"""What the browser does at once: the button is busy, and what stands in the most important fields goes along."""
 
 
 class Starter:
@@ -64,28 +75,65 @@ class Starter:
         notify_error(error)
 
 
-def welcome(web: WebContext) -> None:
-    """Draw the welcome."""
-    with ui.column().classes("scroll w-full grow"), ui.column().classes("m-auto items-center gap-4 p-6 max-w-2xl"):
-        ui.icon("forum", size="64px", color="primary").classes("opacity-80").props("aria-hidden=true")
-        ui.label(t("setup.welcome")).classes("text-2xl font-semibold text-center").props("role=heading aria-level=1")
-        ui.label(t("setup.what")).classes("muted text-center")
-        button = (
-            ui.button(t("setup.demo"), icon="play_circle").props('unelevated no-caps padding="10px 22px"').mark("demo")
-        )
-        button.on_click(Starter(web, button, _demo).start)
-        ui.label(t("setup.demo_about")).classes("text-xs muted text-center")
-        with ui.row().classes("w-full gap-3 items-stretch justify-center pt-2"):
-            for icon, step in _STEPS:
-                with card() as box:
-                    box.classes("!w-auto grow basis-0 min-w-[170px]")
-                    ui.icon(icon, size="22px", color="primary").props("aria-hidden=true")
-                    ui.label(t(f"setup.{step}")).classes("text-sm font-semibold")
-                    ui.label(t(f"setup.{step}_about")).classes("text-xs muted")
-        with ui.expansion(t("setup.real"), icon="psychology_alt").classes("surface w-full"):
-            ui.label(t("setup.real_about")).classes("text-sm whitespace-pre-line")
+def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None]) -> None:
+    """Draw the button with what it starts, the estimate, and above them the errors that prevent a start.
+
+    Args:
+        web: the context of the pages.
+        form: whose draft is started.
+        opened: called with the fields that are wrong, so that they can be seen.
+    """
+    wrong = ui.label().classes("text-sm text-negative").props("role=alert").mark("wrong")
+    wrong.set_visibility(False)
+    with ui.row().classes("w-full items-center gap-x-4 gap-y-2"):
+        button = ui.button().props("unelevated no-caps padding='8px 20px'").classes("new-start").mark("start")
+        with button, ui.row().classes("items-center gap-3 no-wrap text-left"):
+            ui.icon("play_arrow", size="24px").props("aria-hidden=true")
+            with ui.column().classes("gap-0"):
+                ui.label(t("setup.start")).classes("text-base font-semibold leading-tight")
+                echo = ui.label().classes("text-xs leading-tight").mark("echo")
+        CostLine(form)
+    starter = Starter(web, button, lambda: form.draft.simulation(), form)
+
+    async def start(event: GenericEventArguments) -> None:
+        _take(form, event.args)
+        if form.insist():
+            await starter.start()
+        else:
+            say()
+        ui.run_javascript(f"getHtmlElement({button.id})?.removeAttribute('aria-busy')")
+
+    def say() -> None:
+        wrong.set_text(t("setup.to_correct", fields=", ".join(map(_called, form.wrong))))
+        wrong.set_visibility(True)
+        opened(set(form.wrong))
+
+    def follow() -> None:
+        wrong.set_visibility(False)
+        people = t("setup.echo_people", n=len(form.draft.seats))
+        echo.set_text(people if form.draft.story is not None else t("setup.echo", n=_messages(form), people=people))
+
+    form.follow(follow)
+    button.on("click", start, js_handler=_PRESS)
 
 
-def _demo() -> tuple[Scenario, Settings]:
-    scenario = make_scenario(t("setup.demo_topic"), default_participants())
-    return scenario, Settings(model=OFFLINE, max_messages=12)
+def _messages(form: Form) -> Any:
+    value = form.value("max_messages")
+    return value if isinstance(value, int) else 0
+
+
+def _take(form: Form, typed: Any) -> None:
+    """Take over what stood in the browser's fields at the click, if the draft does not have it yet."""
+    if not isinstance(typed, dict):
+        return
+    if isinstance(topic := typed.get("topic"), str) and topic != form.draft.topic:
+        form.draft.topic = topic
+        form.take(form.draft)
+    if isinstance(limit := typed.get("max_messages"), str) and limit.strip():
+        spec = specs()["max_messages"]
+        if limit.strip() != spec.written(form.value("max_messages")):
+            form.set("max_messages", spec.read(limit))
+
+
+def _called(field: str) -> str:
+    return label_of(field) if field in specs() else t(f"setup.{field}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from persimchat.app.web import words
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import Totals
-from persimchat.runs.reports.charts import Point
+from persimchat.runs.reports.charts.scales import Point
 from persimchat.runs.reports.words import spaced, trend
 from persimchat.state.plain_text import clean, one_line
 

@@ -15,7 +15,7 @@ from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import counted, outcome_sentence, short_names
 from persimchat.app.web.widgets import FIELD, avatar, card, named
 from persimchat.app.web.words import number, t
-from persimchat.runs.reports.charts_story import belief_lines
+from persimchat.runs.reports.charts.story import belief_lines
 from persimchat.runs.reports.story_course import BeliefNow, CharacterNow
 from persimchat.state.plain_text import one_line
 

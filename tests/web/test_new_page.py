@@ -1,10 +1,8 @@
-"""The panel: every setting is there and explained, what is wrong is marked, and what is right starts a run."""
+"""The first screen: every setting is there and explained, what is wrong is marked, and what is right starts a run."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,19 +12,20 @@ from nicegui.testing import User
 from pydantic import Field
 from pydantic.fields import FieldInfo
 from web.conftest import begin
+from web.first_screen import begun, choose, fields, fill, more_settings, one, setting, started
 
 from persimchat.app.commands.setting_options import offered, with_options
 from persimchat.app.commands.wanted import Wanted
 from persimchat.app.web.chat.branch_dialog import changeable
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.setup import participants, setup_panel
+from persimchat.app.web.setup import faces
 from persimchat.app.web.setup.draft import Draft
-from persimchat.app.web.setup.participants import sides
+from persimchat.app.web.setup.more_settings import ELSEWHERE, listed
 from persimchat.app.web.setup.scenario_files import SavedSetups
+from persimchat.app.web.setup.seat_dialog import sides
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
-from persimchat.app.web.setup.setup_panel import ELSEWHERE, categories, listed
 from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.setup.topic_box import EXAMPLES
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
@@ -35,47 +34,6 @@ from persimchat.state.setting import About
 from persimchat.state.settings import ABOUT, Settings
 
 pytestmark = pytest.mark.proof
-
-
-def one(user: User, marker: str) -> Any:
-    (element,) = user.find(marker=marker).elements
-    return element
-
-
-def fill(user: User, marker: str, value: Any) -> None:
-    with user:
-        one(user, marker).set_value(value)
-
-
-def setting(user: User, name: str, value: Any) -> None:
-    fill(user, f"setting-{name}", value)
-
-
-def fields(user: User) -> set[str]:
-    marks = (mark for element in user.client.elements.values() for mark in element._markers)  # also folded ones
-    return {mark.removeprefix("setting-") for mark in marks if mark.startswith("setting-")}
-
-
-async def begun(web: WebContext, press: Callable[[], object]) -> LiveRun:
-    """Do what starts a run, and wait for it."""
-    runs: asyncio.Queue[LiveRun] = asyncio.Queue()
-    start = web.runs.start
-
-    async def told(*given: Any) -> LiveRun:
-        live = await start(*given)
-        runs.put_nowait(live)
-        return live
-
-    web.runs.start = told
-    press()
-    return await asyncio.wait_for(runs.get(), 30)
-
-
-async def started(user: User, web: WebContext) -> str:
-    """Press the button, and wait for the run's end."""
-    live = await begun(web, lambda: user.find(marker="start").click())
-    await live.ended()
-    return live.run
 
 
 def test_no_setting_lacks_its_words():
@@ -91,8 +49,7 @@ def test_every_text_is_there_in_every_language():
     ours = {key: entry for key, entry in catalogue().items() if key.startswith(("setup.", "settings."))}
     assert [key for key, entry in ours.items() if set(entry) != set(LANGUAGES)] == []
     assert all(sides().values())
-    assert all(len(keys) >= 2 for keys in categories().values())
-    assert len(categories()) >= 4
+    assert len(EXAMPLES) == 6
 
 
 def _held(wanted: Wanted) -> None:
@@ -122,14 +79,17 @@ def test_a_new_setting_appears_by_itself(monkeypatch: pytest.MonkeyPatch):
 
 async def test_every_setting_is_on_the_page(user: User):
     await user.open("/")
-    assert fields(user) | set(ELSEWHERE) == set(Settings.model_fields)
+    assert fields(user) == {"max_messages"}
     for persona in shipped()[:4]:
         await user.should_see(persona.name)
-    await user.should_see("It is not a language model")
+    await user.should_see("Offline model: for trying out, says nothing real")
+    await more_settings(user)
+    assert fields(user) | set(ELSEWHERE) == set(Settings.model_fields)
 
 
 async def test_a_discussion_is_set_up_and_started(user: User, web: WebContext):
     await user.open("/")
+    await more_settings(user)
     fill(user, "topic", "Tea or coffee?")
     setting(user, "max_messages", "3")
     setting(user, "pattern", "round_robin")
@@ -165,7 +125,6 @@ WRONG = {
     "utterance_words": ("many", "valid integer"),
     "repetition_overlap": ("0", "greater than or equal to 0.01"),
     "listeners": ("few", "or all"),
-    "model": ("gpt-4o", "openai:gpt-4o"),
     "embedding": ("wordy", "lexical"),
     "prices": ("a: [", "YAML"),
     "module_models": ("nobody: offline", "nobody"),
@@ -177,6 +136,7 @@ WRONG = {
 
 async def test_a_wrong_value_is_marked_where_it_is(user: User, web: WebContext):
     await user.open("/")
+    await more_settings(user)
     fill(user, "topic", "Tea?")
     for name, (value, says) in WRONG.items():
         setting(user, name, value)
@@ -205,16 +165,19 @@ async def test_a_model_that_cannot_be_used_is_marked(user: User, web: WebContext
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     await user.open("/")
     fill(user, "topic", "Tea?")
-    setting(user, "model", "openai:gpt-4o-mini")
+    user.find(marker="model-change").click()
+    fill(user, "model-provider", "openai")
+    await user.should_see("Language model: openai:")
     user.find(marker="start").click()
     await user.should_see("needs the environment variable", retries=50)
-    assert "OPENAI_API_KEY" in one(user, "setting-model").error
+    assert "OPENAI_API_KEY" in one(user, "model-name").error
     assert not web.runs.active
 
 
 async def test_a_seed_keeps_all_its_digits(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea?")
+    await more_settings(user)
     setting(user, "max_messages", "1")
     setting(user, "seed", str(2**63 - 1))
     assert read_manifest(web.runs.folder(await started(user, web))).seed == 2**63 - 1
@@ -222,9 +185,10 @@ async def test_a_seed_keeps_all_its_digits(user: User, web: WebContext):
 
 async def test_the_mode_brings_its_own_fields_and_limits(user: User):
     await user.open("/")
+    await more_settings(user)
     await user.should_not_see(marker="setting-judge")
     assert one(user, "setting-max_messages").value == "10"
-    setting(user, "mode", "debate")
+    await choose(user, "debate")
     await user.should_see(marker="setting-judge")
     assert one(user, "setting-max_messages").value == "60"
     await user.should_not_see(marker="setting-choices")
@@ -239,15 +203,18 @@ async def test_the_mode_brings_its_own_fields_and_limits(user: User):
     assert one(user, "setting-choices").value == "trams\nbuses"
 
 
-async def test_the_estimate(user: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(setup_panel, "WAIT_S", 0.02)
+async def test_the_estimate(user: User):
     await user.open("/")
+    await more_settings(user)
     await user.should_see("free", retries=100)
     setting(user, "budget_calls", "20")
     await user.should_see("end the conversation early: Budget: calls", retries=100)
-    setting(user, "model", "ollama:unheard-of")
+    user.find(marker="model-change").click()
+    fill(user, "model-provider", "ollama")
+    fill(user, "model-name", "unheard-of")
     await user.should_see("price not known (ollama:unheard-of)", retries=100)
-    setting(user, "model", "openai:gpt-4o-mini")
+    fill(user, "model-provider", "openai")
+    fill(user, "model-name", "gpt-4o-mini")
     await user.should_see("$0.", retries=100)
     setting(user, "max_messages", "x")
     await user.should_see("No estimate yet", retries=100)
@@ -255,8 +222,10 @@ async def test_the_estimate(user: User, monkeypatch: pytest.MonkeyPatch):
 
 async def test_a_set_up_is_saved_and_opened(user: User, web: WebContext):
     await user.open("/")
+    await more_settings(user)
     fill(user, "topic", "Tea or coffee?")
     setting(user, "utterance_words", "33")
+    user.find(marker="files").click()
     user.find(marker="files-save").click()
     await user.should_see(marker="save-name")
     fill(user, "save-name", "../../My café")
@@ -268,6 +237,7 @@ async def test_a_set_up_is_saved_and_opened(user: User, web: WebContext):
         "utterance_words": 33,
     }
     await user.open("/?setup=my-cafe")
+    await more_settings(user)
     assert one(user, "topic").value == "Tea or coffee?"
     assert one(user, "setting-utterance_words").value == "33"
 
@@ -283,14 +253,18 @@ async def test_a_run_is_set_up_again(user: User, web: WebContext):
     live = await begin(web, messages=2, topic="Cats?", utterance_words=41)
     await live.ended()
     await user.open(f"/?like={live.run}")
+    await more_settings(user)
     assert one(user, "topic").value == "Cats?"
     assert one(user, "setting-utterance_words").value == "41"
-    await user.should_not_see(shipped()[3].name)
+    await user.should_see(marker="seat-2")
+    await user.should_not_see(marker="seat-3")
 
 
 async def test_a_file_is_taken_over(user: User):
     await user.open("/")
+    await more_settings(user)
     setting(user, "utterance_words", "12")
+    user.find(marker="files").click()
     user.find(marker="files-upload").click()
     await user.should_see(marker="upload")
     wrong = b"topic: Cats?\nparticipants: [Ha, Rowan]\nsettings:\n  utterance_words: 1\n"
@@ -302,13 +276,15 @@ async def test_a_file_is_taken_over(user: User):
     await user.should_see("The file was loaded.")
     assert one(user, "topic").value == "Cats?"
     assert one(user, "setting-utterance_words").value == "19"
-    await user.should_not_see(shipped()[0].name)
+    await user.should_see(marker="seat-1")
+    await user.should_not_see(marker="seat-2")
 
 
 async def test_what_is_downloaded_is_a_scenario_file(user: User, tmp_path: Path):
     await user.open("/")
     fill(user, "topic", "Tea?")
-    setting(user, "mode", "debate")
+    await choose(user, "debate")
+    user.find(marker="files").click()
     user.find(marker="files-download").click()
     response = await user.download.next()
     path = tmp_path / "tea.yaml"
@@ -321,17 +297,21 @@ async def test_a_participant_has_goals_and_relationships(user: User, web: WebCon
     first, second = shipped()[0].name, shipped()[1].name
     await user.open("/")
     user.find(marker="seat-0").click()
-    await user.should_see(marker="seat-model")
-    fill(user, "seat-model", "nonsense")
+    user.find(marker="settings-0").click()
+    await user.should_see(marker="seat-goals")
+    fill(user, "model-provider", "other")
+    fill(user, "model-name", "nonsense")
     user.find("Done").click()
-    assert "nonsense" in one(user, "seat-model").error
-    fill(user, "seat-model", "ollama:qwen2.5:7b")
+    assert "nonsense" in one(user, "model-name").error
+    fill(user, "model-provider", "ollama")
+    fill(user, "model-name", "qwen2.5:7b")
     fill(user, "seat-goals", "win\n\nbe liked")
     fill(user, f"tie-{second}", "parent_child.to")
     user.find("Done").click()
     await user.should_see("2 goals")
     await user.should_see("ollama:qwen2.5:7b")
     fill(user, "topic", "Tea?")
+    user.find(marker="files").click()
     user.find(marker="files-save").click()
     await user.should_see(marker="save-name")
     user.find(marker="save-do").click()
@@ -349,15 +329,16 @@ async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPa
         asked.append(list(taken))
         return [shipped()[6], shipped()[0]]
 
-    monkeypatch.setattr(participants, "choose_personas", chosen)  # a dialog of its own, with tests of its own
+    monkeypatch.setattr(faces, "choose_personas", chosen)  # a dialog of its own, with tests of its own
     await user.open("/")
     user.find(marker="add").click()
     await user.should_see(shipped()[6].name)
     assert asked == [[persona.name for persona in shipped()[:4]]]
     for persona in shipped()[:4]:
-        user.find(marker="more-0").click()
+        user.find(marker="seat-0").click()
         user.find(marker="remove-0").click()
-        await user.should_not_see(persona.name)
+        await user.should_see(marker="seat-0")
+        assert persona.name not in one(user, "seat-0").props["aria-label"]
     user.find(marker="start").click()
     await user.should_see("Please correct: Topic, Participants")
 

@@ -1,4 +1,4 @@
-"""The arithmetic of the report's plots: scales, ticks, thinning, paths, labels that do not overlap. Pure functions."""
+"""The arithmetic of charts: scales, ticks, thinning, paths, labels that do not overlap. Pure functions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The figures of a story's charts: who is close to whom, and beliefs, influence and sides over its rounds.
 
-Pure functions of where the characters stand after each update (`story_course.py`); `charts.py` has scales and paths.
+Pure functions of where the characters stand after each update (`story_course.py`); `scales.py` has scales and paths.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from persimchat.runs.reports.charts import Point
+from persimchat.runs.reports.charts.scales import Point
 from persimchat.runs.reports.story_course import CharacterNow, Update
 from persimchat.state.standing import HIGHEST
 

@@ -9,8 +9,8 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
+from persimchat.app.web.setup.more_settings import QUIET
 from persimchat.app.web.setup.scenario_files import (
     NameTaken,
     SavedSetups,
@@ -19,7 +19,7 @@ from persimchat.app.web.setup.scenario_files import (
     servers_in,
     uploaded,
 )
-from persimchat.app.web.widgets import FIELD, answered, explained, icon_button, named, notify_error, title
+from persimchat.app.web.widgets import FIELD, answered, icon_button, item, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.state.document import MAX_BYTES
 from persimchat.state.errors import InputError, PerSimChatError
@@ -27,24 +27,24 @@ from persimchat.state.errors import InputError, PerSimChatError
 _TOPIC_IN_NAME: Final = 40
 
 
-class FilesBar:
-    """The heading of the panel, with the actions on the whole set-up."""
+def files_menu(web: WebContext, form: Form) -> None:
+    """Draw the menu that saves, opens and shares the set-up."""
+    _Files(web, form)
 
+
+class _Files:
     def __init__(self, web: WebContext, form: Form) -> None:
         self._form = form
         self._saved = SavedSetups(web.library)
-        with ui.row().classes("w-full items-center justify-between no-wrap"):
-            title(t("common.setup"))
-            with ui.row().classes("items-center gap-0 no-wrap"):
-                icon_button("restart_alt", t("setup.reset"), self._reset).props("size=sm").mark("files-reset")
-                icon_button("folder_open", t("setup.open"), self._open).props("size=sm").mark("files-open")
-                icon_button("save", t("setup.save"), self._save).props("size=sm").mark("files-save")
-                icon_button("download", t("setup.download"), self._download).props("size=sm").mark("files-download")
-                icon_button("upload", t("setup.upload"), self._upload).props("size=sm").mark("files-upload")
-                explained(t("setup.files_help"))
-
-    def _reset(self) -> None:
-        self._form.take(Draft.fresh(self._form.base))
+        button = ui.button(t("setup.files"), icon="folder_open").props(f"{QUIET} aria-haspopup=menu").mark("files")
+        with button, ui.menu().props("auto-close role=menu"):
+            for key, icon, act in (
+                ("open", "folder_open", self._open),
+                ("save", "save", self._save),
+                ("download", "download", self._download),
+                ("upload", "upload", self._upload),
+            ):
+                item(icon, t(f"setup.{key}"), act).mark(f"files-{key}")
 
     def _download(self) -> None:
         try:
