@@ -157,7 +157,7 @@ def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
     if place is not None and place.needs:
         needs = ([need.agent, whole(need.a), whole(need.b)] for need in place.needs)
         yield table(look, "Need to talk", ("agent", "a", "b"), needs)
-    ends = zip(*(_end(end) for end in (comparison.end_a, comparison.end_b)), strict=True)
+    ends = zip(*(_end(end, comparison.calls_after) for end in (comparison.end_a, comparison.end_b)), strict=True)
     yield table(look, "Ends", sides, ([label, a, b] for (label, a), (_, b) in ends if (a, b) != (UNKNOWN, UNKNOWN)))
     columns = ("agent", "utterances\na", "utterances\nb", "words\na", "words\nb")
     rows = (
@@ -232,7 +232,8 @@ def _value(value: object) -> str:
     return UNKNOWN if value is None else compact(value)
 
 
-def _end(end: End) -> Iterable[tuple[str, str]]:
+def _end(end: End, after: int | None) -> Iterable[tuple[str, str]]:
+    since = "" if after is None else f" after utterance {after:,}"
     reason = end.stop_reason
     cost = UNKNOWN if end.cost_usd is None else f"${end.cost_usd:,.4f}" if end.cost_usd else "none"
     agreed = UNKNOWN if end.consensus is None else "yes" if end.consensus else "no"
@@ -243,7 +244,7 @@ def _end(end: End) -> Iterable[tuple[str, str]]:
         ("answer", UNKNOWN if end.answer is None else end.answer),
         ("utterances", whole(end.utterances)),
         ("words", whole(end.words)),
-        ("model calls", whole(end.calls)),
-        ("tokens", whole(end.tokens)),
-        ("cost", cost),
+        (f"model calls{since}", whole(end.calls)),
+        (f"tokens{since}", whole(end.tokens)),
+        (f"cost{since}", cost),
     ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from persimchat.graph.calls import story_utterances
 from persimchat.prompts import prompt_hash
@@ -104,8 +105,6 @@ class RecordedScenario(Kept):
     topic: str
     participants: list[Participant]
     story: RecordedStory | None = None
-    guide: Guide | None = None
-    """Of a focus group."""
 
 
 class RecordedSettings(Kept):
@@ -339,6 +338,14 @@ class Manifest(AsGiven):
     def names(self) -> list[str]:
         """The names of the participants, in order."""
         return [participant.name for participant in self.scenario.participants]
+
+    @property
+    def guide(self) -> Guide | None:
+        """The guide of a focus group; None if there is none, or if this version cannot read it."""
+        given = self.scenario.given.get("guide")
+        with suppress(ValidationError):
+            return Guide.model_validate(given) if given is not None else None
+        return None
 
     @property
     def people(self) -> list[str]:

@@ -94,7 +94,7 @@ def _started(record: Record, end: int) -> Started:
         "max_messages": _limit(record),
         "people": about.people,
         "turn": sum(utterance.turn <= end for utterance in record.utterances),
-        "guide": about.scenario.guide,
+        "guide": about.guide,
     }
     return checked(Started, given, str(record.path / MANIFEST))
 

@@ -235,7 +235,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 def head_of(manifest: Manifest) -> str:
     """The head of a run's transcript.md."""
-    return head(manifest.scenario.topic, manifest.names, manifest.scenario.guide)
+    return head(manifest.scenario.topic, manifest.names, manifest.guide)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from persimchat.runs.events import Totals
 from persimchat.runs.folder.lines import happening_in_words
-from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.stored import is_empty
+from persimchat.runs.folder.reading import Record, calls_of
+from persimchat.runs.folder.stored import is_empty, is_none
+from persimchat.runs.folder.totals import totals
 from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
 from persimchat.runs.reports.diff_pruning import PrunedDifference, pruned_differences
 from persimchat.runs.reports.diff_story import Update, Voted, updates, votes
@@ -73,6 +75,12 @@ class Comparison(Part):
     minds: list[MindDifference] = Field(
         description="minds that differ, at the first turn at which any does; empty if all are equal"
     )
+    calls_after: int | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="one run is a branch: the utterance after which calls, tokens and cost of both ends count, as the "
+        "branch has none of its past; left out: they are of whole runs",
+    )
     end_a: End
     end_b: End
     participants: list[Share]
@@ -100,7 +108,8 @@ def compare(a: Record, b: Record) -> Comparison:
     """
     setup = list(_setup(a, b))
     place, minds, together = parting(a, b), first_other_minds(a, b), shared(a, b)
-    end_a, end_b = _end(a), _end(b)
+    after = calls_after(a, b)
+    end_a, end_b = _end(a, after), _end(b, after)
     judged = a.verdicts == b.verdicts and a.scores == b.scores and a.happenings == b.happenings
     return Comparison(
         a=a.manifest.run,
@@ -111,6 +120,7 @@ def compare(a: Record, b: Record) -> Comparison:
         shared=together,
         parting=place,
         minds=minds,
+        calls_after=after,
         end_a=end_a,
         end_b=end_b,
         participants=_shares(a, b),
@@ -174,9 +184,21 @@ def _flat(value: dict[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
             yield what, item
 
 
-def _end(record: Record) -> End:
+def calls_after(a: Record, b: Record) -> int | None:
+    """The utterance after which the requests of both runs can be compared; None if all can.
+
+    A branch makes no requests for its past. Those around the place where it begins are of its past in the one run and
+    its own in the other, so that only what follows its first own utterance is comparable.
+    """
+    begins = [record.manifest.branch.turn + 1 for record in (a, b) if record.manifest.branch is not None]
+    return max(begins) if begins else None
+
+
+def _end(record: Record, after: int | None) -> End:
+    """The result of a run; its requests from an utterance on, or all of them."""
     manifest = record.manifest
-    conclusion, total = manifest.conclusion, manifest.usage.total
+    conclusion = manifest.conclusion
+    total = manifest.usage.total if after is None else _used(record, after)
     return End(
         stop_reason=manifest.stop_reason,
         stop_source=manifest.stop_source,
@@ -189,6 +211,14 @@ def _end(record: Record) -> End:
         tokens=total.input_tokens + total.output_tokens if total else None,
         cost_usd=total.cost_usd if total else None,
     )
+
+
+def _used(record: Record, after: int) -> Totals | None:
+    """What a run used from an utterance on; None if its requests are not recorded one by one."""
+    if record.calls is None:
+        return None
+    fields = set(Totals.model_fields)
+    return totals([call.model_dump(include=fields) for call in calls_of(record) if (call.turn or 0) >= after])
 
 
 def _came_to(end: End) -> End:

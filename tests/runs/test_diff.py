@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies as st
-from run_folders import PEOPLE, given, lines, mind, recalled, utterance, write_debate, write_run, write_steered
+from run_folders import PEOPLE, call, given, lines, mind, recalled, utterance, write_debate, write_run, write_steered
 
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.diff import Comparison, compare
@@ -219,3 +219,20 @@ def test_what_is_shared_is_the_longest_common_beginning(
         assert found.parting.turn == found.shared + 1
         back = two(folder / "back", *reversed(runs))
         assert (back.shared, back.parting and back.parting.why) == (found.shared, found.parting.why)
+
+
+def test_calls_of_a_branch_are_compared_where_both_have_them(tmp_path: Path) -> None:
+    def write(run: str, turns: list[int], **more: Any) -> Path:
+        folder = write_run(tmp_path, run=run, **more)
+        (folder / "calls.jsonl").write_text(lines(call(turn, PEOPLE[0]) for turn in turns))
+        return folder
+
+    whole = write("whole", [0, 1, 1, 2, 2, 2, 3])
+    branch = write("branch", [1, 2, 3, 3], branch={"of": "whole", "turn": 1, "why": "branch", "changed": {}})
+    old = write_run(tmp_path, run="old")
+    a, b, c = (read_run(folder, whole=True) for folder in (whole, branch, old))
+    found = compare(a, b)
+    assert (found.calls_after, found.end_a.calls, found.end_b.calls) == (2, 4, 3)
+    assert (found.end_a.tokens, found.end_b.tokens) == (48, 36)
+    assert "calls_after" not in compare(a, c).model_dump()  # whole runs are compared whole
+    assert compare(b, c).end_b.calls is None  # its calls are not recorded one by one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +69,19 @@ async def test_everything_of_a_mind(user: User, web: WebContext):
     await show(user, web, write(web.runs.out), BO, 2)
     for text in (
         *("After message 2 of 3", "Tea came up", "kettle", "Importance 8 of 10", "What do I know of kettles?"),
-        *("I must say something.", "5 of 10", "3 of 10", "Not yet.", "it reflected", "it will plan next"),
-        *("Tea was praised", "Praise the kettle", "I am a kettle man.", "Why it will not react", "The old kettle"),
+        *(
+            "I must say something.",
+            "5 of 10",
+            "3 of 10",
+            "Not yet.",
+            f"{BO} reflected",
+            f"Unless {BO} speaks, planning comes next.",
+        ),
+        *("Tea was praised", "Praise the kettle", "I am a kettle man.", f"Why {BO} will not react", "The old kettle"),
         *(
             "Kettles matter",
             "supported by 1 memory",
-            "5 memories in its long-term memory",
+            "5 memories in long-term memory",
             "2.50",
             "short-term relevance",
         ),
@@ -141,7 +149,7 @@ async def test_the_last_speaker_is_shown_unless_somebody_was_chosen(user: User, 
 
 async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, web: WebContext):
     await show(user, web, write_steered(web.runs.out), EVA, 2)
-    await user.should_see("It perceived nothing")
+    await user.should_see(f"{EVA} perceived nothing")
     await user.should_not_see(MARKER)
 
 
@@ -191,5 +199,16 @@ async def test_the_judge_has_a_mind(user: User, web: WebContext):
     assert who.value == -1
     assert list(who.options.values())[-1] == "Judge"
     await user.should_see("After message 3 of")
-    await user.should_see("What it heard and perceived")
+    await user.should_see("Heard and perceived")
     await user.should_not_see("Need to talk")
+
+
+async def test_the_mind_has_its_owners_name_and_the_plan_its_age(user: User, web: WebContext):
+    viewing = await show(user, web, write(web.runs.out), BO, 2)
+    for at, age in ((2, "Made during this message."), (3, "Made during message 2, 1 message ago.")):
+        viewing.go_to(at)
+        await user.should_see(age, retries=30)
+    viewing.go_to(0)
+    await user.should_see(f"{BO} has made no plan so far.", retries=30)
+    texts = [one.text for one in user.find(kind=ui.label).elements]
+    assert not [text for text in texts if re.search(r"\b(it|its)\b", text, re.IGNORECASE)]

@@ -145,7 +145,7 @@ async def test_a_model_is_downloaded_after_consent_and_removed(user: User, monke
     await user.should_see("Download this file?", retries=20)
     user.find("consent").click()
     await user.should_see("4 MB · MIT · index", retries=50)
-    user.find("Remove smollm2").click()
+    user.find("remove-model").click()
     await user.should_see("Remove this model?", retries=20)
     user.find("remove-it").click()
     await user.should_see("None yet.", retries=50)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 import pytest
@@ -144,3 +146,49 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     page.reading("The conversation is over")
     page.wait.until(lambda _: len(page.said()) == 4)
     assert page.said()[:3] == [*texts[:2], "Neither. I only drink water."]
+
+
+def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, browser: webdriver.Chrome):
+    settings = Settings(model="offline", max_messages=2)
+    result = simulate("Cats or dogs?", 3, settings=settings, out=server.folder / "conversations")
+    page = Page(browser)
+    browser.get(f"{server.url}/runs")
+    page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    row = page.reading("Cats or dogs?").find_element(By.XPATH, './ancestor::*[contains(@class, "run-row")]')
+    size = row.size
+    ActionChains(browser).move_to_element_with_offset(row, 0, int(size["height"] / 2) - 3).click().perform()
+    page.wait.until(lambda b: result.run in b.current_url)
+    page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    for word in ("Branch", "Share", "More"):
+        page.reading(word)
+    try:
+        phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+        page.named("More actions for this run").click()  # one menu has all of them
+        for line in ("Branch from this turn", "Report (new tab)", "Name and tags…", "Delete"):
+            page.reading(line)
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_from_a_line_to_its_alternative(server: Server, browser: webdriver.Chrome):
+    out = server.folder / "conversations"
+    origin = simulate("Bus or tram?", 3, settings=Settings(model="offline", max_messages=3), out=out)
+    said = origin.utterances[1]
+    made = json.loads(
+        urlopen(
+            Request(
+                f"{server.url}/api/runs/{origin.run}/branch",
+                json.dumps({"turn": 1, "say": {"speaker": said.speaker, "text": "A tram, of course."}}).encode(),
+                {"content-type": "application/json"},
+            )
+        ).read()
+    )
+    page = Page(browser)
+    browser.get(f"{server.url}/run/{origin.run}")
+    page.reading("1/2")
+    page.named(f"Alternative 2 of 2: {said.speaker}: A tram, of course.").click()
+    page.wait.until(lambda b: b.current_url.endswith(f"/run/{made['run']}?turn=2"))
+    page.wait.until(lambda _: page.said() == [origin.utterances[0].text, "A tram, of course."])
+    page.reading("2/2")

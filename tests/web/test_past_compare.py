@@ -12,7 +12,8 @@ from nicegui.testing import User
 from web.conftest import begin
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.past.compare_page import PAGE, pairs, percent, windowed
+from persimchat.app.web.past.compare_facts import percent
+from persimchat.app.web.past.side_by_side import PAGE, pairs, windowed
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.runs.events import Uttered
 
@@ -58,6 +59,35 @@ async def test_a_branch_beside_its_origin(user: User, web: WebContext):
     await user.should_not_see(origin.board.utterances[0].text)
     fold.set_value(True)
     await user.should_see(origin.board.utterances[0].text)
+
+
+async def test_a_branch_alone_is_compared_with_its_origin(user: User, web: WebContext):
+    origin = await begin(web, messages=3)
+    await origin.ended()
+    said = origin.board.utterances[1]
+    branch = await web.runs.branch(origin.run, 1, say=(said.speaker, f"{said.text} <b>Really?</b>"))
+    await branch.ended()
+    await user.open(comparison_of(branch.run))
+    await user.should_see("B is a branch of A at turn 1.", retries=80)
+    one, other = sorted(user.find(kind=ui.select).elements, key=lambda select: select.id)
+    assert (one.value, other.value) == (origin.run, branch.run)
+    assert list(one.options.values())[0][:6] == list(other.options.values())[0][:6]  # the date comes first
+    await user.should_see("Model calls after message 2")  # a branch has no calls of its past
+    marked = [one for one in user.find(kind=ui.element).elements if one.tag == "mark"]
+    assert ["".join(label.text for label in mark if isinstance(label, ui.label)) for mark in marked][-1:] == [
+        " <b>Really?</b>"
+    ]  # what one of them has and the other has not, as text
+
+
+async def test_an_origin_alone_offers_its_branches(user: User, web: WebContext):
+    origin = await begin(web, messages=2)
+    await origin.ended()
+    branch = await web.runs.branch(origin.run, 1, say=("Moderator", "Water?"))
+    await branch.ended()
+    await user.open(comparison_of(origin.run))
+    await user.should_see("Runs that share a past with it", retries=80)
+    links = [link.props["href"] for link in user.find(kind=ui.link).elements]
+    assert comparison_of(origin.run, branch.run) in links
 
 
 async def test_a_run_is_equal_to_itself(user: User, web: WebContext):

@@ -121,7 +121,7 @@ async def test_the_card_of_a_speaker(user: User, web: WebContext):
 
 async def test_who_only_listened_has_no_card(user: User, web: WebContext):
     await show(user, web, written(web.runs.out), BO, 1)
-    await user.should_see("What it recalled", retries=100)
+    await user.should_see("Questions to memory", retries=100)
     await user.should_not_see(marker="left-out")
 
 

@@ -17,6 +17,7 @@ from persimchat.app.web.api.events import events_router
 from persimchat.app.web.api.experiments import experiments_router
 from persimchat.app.web.api.interviews import interviews_router
 from persimchat.app.web.api.labelled import labelled_router
+from persimchat.app.web.api.model_routes import models_router
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
@@ -70,6 +71,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             downloads_router,
             conversations_router,
             experiments_router,
+            models_router,
             companions_router,
             summaries_router,
             interviews_router,

@@ -15,6 +15,7 @@ from persimchat.app.web.shared.formats import cost, dollars, short, tokens
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import number, t
 from persimchat.runs.events import TopicChanged, Totals
+from persimchat.runs.folder.labels import read_labels
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -38,7 +39,7 @@ def run_status(viewing: Viewing, *, secret: bool = False) -> None:
     status = _Status(viewing, secret=secret)
     status.sync()
     ui.timer(_POLL_S, status.sync)
-    ui.timer(0, status.read_budgets, once=True)
+    ui.timer(0, status.read_folder, once=True)
 
 
 class _Status:
@@ -47,6 +48,7 @@ class _Status:
         self._secret = secret
         self._drawn: object = None
         self._limits: dict[str, float] = {}
+        self._name = ""
         self._topics: list[TopicChanged] = []
         self._read = 0  # number of lines that were searched for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
@@ -57,11 +59,12 @@ class _Status:
             self._used = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
 
-    async def read_budgets(self) -> None:
-        """Read the budgets from the run's folder."""
+    async def read_folder(self) -> None:
+        """Read the budgets and the run's name from its folder."""
         try:
             folder = self._viewing.web.runs.folder(self._viewing.run)
             self._limits = await asyncio.to_thread(limits_of, folder)
+            self._name = (await asyncio.to_thread(read_labels, folder)).name
         except PerSimChatError:
             return  # the folder is gone or damaged; other parts of the page report it
         self._drawn = None
@@ -77,7 +80,8 @@ class _Status:
         self._drawn = seen
         self._badge.set_text(_stands(board, secret=self._secret))
         self._badge.props(f"color={'negative' if failed(board) else _COLOURS[board.status]}")
-        self._topic_label.set_text(topic)
+        self._topic_label.set_text(self._name or topic)
+        self._topic_label.props["title"] = topic
         if self._secret:
             self._numbers.set_visibility(False)
             return

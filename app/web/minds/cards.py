@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from nicegui import ui
 
@@ -14,6 +15,9 @@ from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.plain_text import clean, one_line
+
+OWN_JUDGE: Final = "Judge"
+"""The name of the judge that no persona plays."""
 
 
 def words(text: str, classes: str = "text-sm") -> ui.label:
@@ -51,6 +55,11 @@ def made(turn: int) -> str:
     return t("minds.made_at", turn=turn) if turn else t("minds.made_before")
 
 
+def owner(mind: MindRecord) -> str:
+    """The name of the agent whose mind it is, in the page's language."""
+    return t("minds.judge") if mind.agent == OWN_JUDGE else one_line(mind.agent)
+
+
 def heard_card(mind: MindRecord, utterance: Uttered | None) -> None:
     """The utterance and what the agent perceived of it; an utterance that it did not hear is not shown."""
     with card(t("minds.heard")):
@@ -58,9 +67,9 @@ def heard_card(mind: MindRecord, utterance: Uttered | None) -> None:
         if utterance is not None and (mind.percept is not None or own):
             described(t("minds.said", name=one_line(utterance.speaker)), utterance.text)
         if mind.listened is False:
-            small(t("minds.not_asked")).mark("mind-not-asked")
+            small(t("minds.not_asked", name=owner(mind))).mark("mind-not-asked")
         if mind.percept is None:
-            small(t("minds.perceived_nothing"))
+            small(t("minds.perceived_nothing", name=owner(mind)))
             return
         described(t("minds.theme"), mind.percept.theme)
         if mind.percept.keywords:
@@ -75,7 +84,7 @@ def felt_card(seen: Look) -> None:
     with card(t("minds.felt")):
         levels = felt(seen.mind, seen.before)
         if not levels:
-            small(t("minds.felt_unknown"))
+            small(t("minds.felt_unknown", name=owner(seen.mind)))
             return
         small(t("minds.felt_change"))
         for name, level, change in levels:
@@ -94,7 +103,7 @@ def asked_card(mind: MindRecord) -> None:
     """The focal points of its recall."""
     with card(t("minds.asked")):
         if not mind.focal_points:
-            small(t("minds.asked_nothing"))
+            small(t("minds.asked_nothing", name=owner(mind)))
         with ui.element("ol").classes("list-decimal pl-5 text-sm"):
             for question in mind.focal_points:
                 with ui.element("li"):
@@ -125,9 +134,9 @@ def doing_card(mind: MindRecord) -> None:
     with card(t("minds.doing")):
         if mind.turn:
             did = mind.did if mind.did in ("speak", "reflect", "plan") else "nothing"
-            ui.label(t(f"minds.did_{did}")).classes("text-sm")
+            ui.label(t(f"minds.did_{did}", name=owner(mind))).classes("text-sm")
         will = mind.action if mind.action in ("reflect", "plan") else "unknown"
-        ui.label(t(f"minds.will_{will}")).classes("text-sm")
+        ui.label(t(f"minds.will_{will}", name=owner(mind))).classes("text-sm")
         if mind.long_term_memories is not None:
             small(t("minds.memories", n=mind.long_term_memories))
 
@@ -150,21 +159,23 @@ def short_term_card(mind: MindRecord) -> None:
 
 
 def plan_card(seen: Look) -> None:
-    """The last plan made."""
+    """The last plan made, and how old it is."""
+    plan, name, age = seen.plan, owner(seen.mind), seen.mind.turn - seen.planned
     with card(t("minds.plan")):
-        plan = seen.plan
         if plan is None:
-            small(t("minds.plan_none"))
+            small(t("minds.plan_none", name=name))
             return
         words(plan.theme, "text-sm font-medium")
-        described(t("minds.plan_identity"), plan.identity)
-        described(t("minds.plan_no_reaction" if plan.react is False else "minds.plan_reaction"), plan.reaction)
+        described(t("minds.plan_identity", name=name), plan.identity)
+        described(
+            t("minds.plan_no_reaction" if plan.react is False else "minds.plan_reaction", name=name), plan.reaction
+        )
         described(t("minds.plan_progress"), plan.progress)
         if plan.goals:
             small(t("minds.plan_goals"))
             chips(plan.goals)
         with ui.row().classes("items-center gap-2"):
-            chip(t("minds.plan_made", turn=seen.planned))
+            small(t("minds.plan_made", turn=seen.planned, n=age) if age else t("minds.plan_now")).mark("plan-age")
             if plan.importance is not None:
                 small(t("minds.importance", value=plan.importance))
 

@@ -8,11 +8,12 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.looks import PART_COLOURS
-from persimchat.app.web.minds.cards import kind, made, small, words
+from persimchat.app.web.minds.cards import kind, made, owner, small, words
 from persimchat.app.web.minds.look import Look, Node
 from persimchat.app.web.widgets import card, chip
 from persimchat.app.web.words import t
 from persimchat.runs.events import RecalledMemory
+from persimchat.runs.folder.mind_record import MindRecord
 
 FIRST: Final = 6
 """How many memories are shown at first; the user unfolds the others."""
@@ -30,11 +31,12 @@ def parts_of(memory: RecalledMemory, most: float) -> dict[str, float]:
     return {name: value / whole if whole > 0 else 0.0 for name, value in parts.items()}
 
 
-def recalled_card(memories: Sequence[RecalledMemory]) -> None:
+def recalled_card(mind: MindRecord) -> None:
     """Draw what was recalled, best first."""
+    memories = mind.recalled
     with card(t("minds.recalled")):
         if not memories:
-            small(t("minds.recalled_nothing"))
+            small(t("minds.recalled_nothing", name=owner(mind)))
             return
         most = max(memory.score for memory in memories)  # 0 in a mind that stays as it is: nothing was compared
         if most:
@@ -114,7 +116,7 @@ def tree_card(seen: Look, go_to: Callable[[int], object]) -> None:
     """
     with card(t("minds.insights")):
         if not seen.tree:
-            small(t("minds.insights_none"))
+            small(t("minds.insights_none", name=owner(seen.mind)))
             return
         small(t("minds.insights_drawn", turn=seen.reflected))
         _list_nodes(seen.tree)

@@ -25,8 +25,6 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _JUDGE: Final = -1
-_OWN_JUDGE: Final = "Judge"
-"""The name of the judge that no persona plays."""
 
 
 def mind_part(viewing: Viewing, seen: Callable[[], Sequence[str]] | None = None) -> Callable[[], Awaitable[None]]:
@@ -117,16 +115,16 @@ class _MindPart:
         mind = seen.mind
         with ui.column().classes("mind-cards w-full gap-3 no-wrap"):
             cards.weak_notes(mind)
-            cards.heard_card(mind, said[turn - 1] if 0 < turn <= len(said) else None)
             cards.felt_card(seen)
-            cards.asked_card(mind)
-            cards.doing_card(mind)
             cards.need_card(mind)
-            cards.short_term_card(mind)
             cards.plan_card(seen)
+            cards.heard_card(mind, said[turn - 1] if 0 < turn <= len(said) else None)
             self._draw_left_out(mind, turn)
-            recalled_card(mind.recalled)
+            cards.asked_card(mind)
+            recalled_card(mind)
             tree_card(seen, self._viewing.go_to)
+            cards.short_term_card(mind)
+            cards.doing_card(mind)
 
     def _draw_left_out(self, mind: MindRecord, turn: int) -> None:
         """What the prompt of the utterance of this turn lacked, if this agent said it."""
@@ -183,7 +181,7 @@ class _MindPart:
 
     def _title(self, key: int, name: str) -> str:
         if key == _JUDGE:
-            return t("minds.judge") if name == _OWN_JUDGE else one_line(name)
+            return t("minds.judge") if name == cards.OWN_JUDGE else one_line(name)
         return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
 
     async def _chosen(self) -> None:

@@ -97,7 +97,8 @@ class _FilesCard:
                 ui.label(" · ".join(about)).classes("text-xs muted [overflow-wrap:anywhere]")
             use = ui.button(t("models.try_it"), on_click=lambda: self._choose(entry.name)).props("flat dense no-caps")
             named(use, t("models.try_named", name=entry.name)).classes("text-sm px-2")
-            icon_button("delete_outline", t("models.remove", name=entry.name), lambda: self._remove(entry))
+            remove = icon_button("delete_outline", t("models.remove", name=entry.name), lambda: self._remove(entry))
+            remove.mark("remove-model")
 
     async def _ask_small(self) -> None:
         self._name.set_value(SMOLLM2)

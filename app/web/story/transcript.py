@@ -33,9 +33,10 @@ class Transcript:
 
     Args:
         view: of the story.
+        below: draws what belongs under an utterance's words; None for nothing.
     """
 
-    def __init__(self, view: StoryView) -> None:
+    def __init__(self, view: StoryView, *, below: Callable[[Uttered], None] | None = None) -> None:
         self._view = view
         self._stages: dict[tuple[int, int], _Stage] = {}
         self._drawn: Hashable = None
@@ -56,7 +57,7 @@ class Transcript:
                     self._does = ui.label().classes("text-xs muted")
                 self._end = ui.column().classes("w-full")
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
-        self._actions = LineActions(None, lambda said: fill_menu(view.viewing, said, self._root))
+        self._actions = LineActions(None, lambda said: fill_menu(view.viewing, said, self._root), below)
         self.sync()
         ui.timer(_POLL_S, self.sync)
         if not view.played:
