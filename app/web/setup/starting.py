@@ -17,7 +17,7 @@ from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import notify_error
 from persimchat.app.web.words import t
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
@@ -70,6 +70,8 @@ class Starter:
 
     def _complain(self, error: PerSimChatError) -> None:
         field = field_of(error) if isinstance(error, InputError) else None
+        if isinstance(error, ModelError) and self._form is not None:  # the server of a model or of the embedding
+            field = "embedding" if error.model == self._form.value("embedding") else "model"
         if self._form is not None and field is not None:
             self._form.complain(field, in_words(error))
         notify_error(error)
