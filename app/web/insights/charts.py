@@ -163,7 +163,7 @@ class ChartBox:
         self._chart.props["role"] = "img"
         self._legend = ui.row().classes("w-full justify-center gap-x-3 gap-y-0").props("aria-hidden=true")
         self._named: list[tuple[str, str]] = []
-        self._note = ui.label().classes("text-[11px] muted w-full text-center")
+        self._note = ui.label().classes("text-xs muted w-full text-center")
         self._nothing = ui.label(nothing).classes("text-sm muted")
         self._show(drawn=False, words=True)
 
@@ -210,4 +210,4 @@ class ChartBox:
             for name, colour in named:
                 with ui.row().classes("items-center gap-1 no-wrap min-w-0"):
                     ui.element("span").classes("dot").style(f"background:{colour}")
-                    ui.label(name).classes("text-[11px] muted truncate min-w-0")
+                    ui.label(name).classes("text-xs muted truncate min-w-0")
