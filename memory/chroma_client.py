@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import chromadb
 import httpx
-from chromadb.api import ClientAPI
-from chromadb.config import Settings as ChromaSettings
-from chromadb.errors import ChromaError
 
 from persimchat.models.naming import server_address
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, nearest_word, suggestion
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.config import Settings as ChromaSettings
 
 EPHEMERAL: Final = "ephemeral"
 RUN: Final = "run"
@@ -52,13 +52,22 @@ def resolved(location: str) -> str:
         ) from error
 
 
+def errors() -> Any:
+    """Chroma's module of exceptions. Chroma takes most of a second to load, so nothing loads it before it is used."""
+    from chromadb import errors
+
+    return errors
+
+
 def connect(location: str) -> ClientAPI:
     """A Chroma client for a resolved location.
 
     Raises:
         InputError: the folder cannot be used, or the server cannot be reached.
     """
-    quiet = ChromaSettings(anonymized_telemetry=False)
+    from chromadb.config import Settings
+
+    quiet = Settings(anonymized_telemetry=False)
     if location == EPHEMERAL:
         return _ephemeral(quiet)
     return _server(location, quiet) if "://" in location else _folder(location, quiet)
@@ -95,7 +104,9 @@ def blank_spare(folder: Path) -> list[Path]:
 
 def _ephemeral(quiet: ChromaSettings) -> ClientAPI:
     try:
-        return chromadb.EphemeralClient(settings=quiet)
+        from chromadb import EphemeralClient
+
+        return EphemeralClient(settings=quiet)
     except ValueError as error:
         raise InputError(
             "this process has an ephemeral Chroma client with other settings",
@@ -120,8 +131,10 @@ def _folder(location: str, quiet: ChromaSettings) -> ClientAPI:
             remedy="Choose a folder that you may write to.",
         )
     try:
-        return chromadb.PersistentClient(path=location, settings=quiet)
-    except (ChromaError, ValueError, OSError, RuntimeError) as error:
+        from chromadb import PersistentClient
+
+        return PersistentClient(path=location, settings=quiet)
+    except (errors().ChromaError, ValueError, OSError, RuntimeError) as error:
         raise InputError(
             f"the memory store cannot be opened: {short(str(error))}",
             where=location,
@@ -133,10 +146,10 @@ def _server(location: str, quiet: ChromaSettings) -> ClientAPI:
     parts = urlsplit(location)
     ssl = parts.scheme.lower() == "https"
     try:
-        return chromadb.HttpClient(
-            host=parts.hostname or "", port=parts.port or (443 if ssl else 8000), ssl=ssl, settings=quiet
-        )
-    except (ChromaError, ValueError, KeyError, httpx.HTTPError) as error:
+        from chromadb import HttpClient
+
+        return HttpClient(host=parts.hostname or "", port=parts.port or (443 if ssl else 8000), ssl=ssl, settings=quiet)
+    except (errors().ChromaError, ValueError, KeyError, httpx.HTTPError) as error:
         raise InputError(
             f"no Chroma server answers ({type(error).__name__})",
             where=location,

@@ -14,21 +14,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx
 import numpy as np
-from chromadb.api.client import Client
-from chromadb.api.models.Collection import Collection
-from chromadb.errors import ChromaError, NotFoundError
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from persimchat.memory.chroma_client import EPHEMERAL, blank_spare, connect, resolved
+from persimchat.memory.chroma_client import EPHEMERAL, blank_spare, connect, errors, resolved
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.memory import Memory
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.models.Collection import Collection
 
 _PAGE: Final = 1000
 """The most memories in one call: Chroma puts every id into one SQL statement, whose length is limited."""
@@ -57,7 +58,7 @@ class MemoryStore:
     def __init__(self, location: str) -> None:
         self.location = location
         # Chroma declares the interface ClientAPI, whose implementation, Client, alone has `close`.
-        self._open: Client | None = cast(Client, connect(location))
+        self._open: Client | None = cast("Client", connect(location))
         self._collections: dict[str, Collection] = {}
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
@@ -103,7 +104,7 @@ class MemoryStore:
         with self._failures(agent):
             try:
                 collection = self._opened(simulation, agent, embedding, create=False)
-            except NotFoundError:
+            except errors().NotFoundError:
                 return found
             for page in _pages(list(dict.fromkeys(ids))):
                 got = collection.get(ids=page, include=["metadatas", "embeddings"])
@@ -152,7 +153,7 @@ class MemoryStore:
         with self._failures(agent):
             try:
                 found = self._client.get_collection(collection_name(simulation, agent), embedding_function=None)
-            except NotFoundError:
+            except errors().NotFoundError:
                 return []
             return sorted(found.get(include=[])["ids"])
 
@@ -161,7 +162,7 @@ class MemoryStore:
         with self._failures(agent):
             try:
                 return self._client.get_collection(collection_name(simulation, agent), embedding_function=None).count()
-            except NotFoundError:
+            except errors().NotFoundError:
                 return 0
 
     def forget(self, simulation: str) -> None:
@@ -174,7 +175,7 @@ class MemoryStore:
                     self._collections.pop(collection.name, None)
                 try:
                     self._client.delete_collection(collection.name)
-                except NotFoundError:
+                except errors().NotFoundError:
                     continue  # another process was faster
         if self.location == EPHEMERAL:
             self._close_empty()
@@ -195,7 +196,7 @@ class MemoryStore:
         """Chroma's client, made again if the database was closed because it was empty."""
         with self._connecting:
             if self._open is None:
-                self._open = cast(Client, connect(self.location))
+                self._open = cast("Client", connect(self.location))
             return self._open
 
     def _close_empty(self) -> None:
@@ -259,7 +260,7 @@ class MemoryStore:
                 where=where,
                 remedy="Use a separate store for PerSimChat.",
             ) from error
-        except NotFoundError as error:
+        except errors().NotFoundError as error:
             with self._lock:
                 self._collections.clear()
             raise MachineError(
@@ -273,7 +274,7 @@ class MemoryStore:
                 where=where,
                 remedy="Check that the Chroma server is still running.",
             ) from error
-        except (ChromaError, ValueError, OSError, RuntimeError) as error:
+        except (errors().ChromaError, ValueError, OSError, RuntimeError) as error:
             raise MachineError(
                 f"the memory store failed: {short(str(error))}",
                 where=where,

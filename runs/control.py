@@ -11,13 +11,17 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from persimchat.nodes.person import answer_of
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
 from persimchat.state.person_answer import PersonAnswer, Question
+
+LONGEST_PACE_S: Final = 600.0
+"""The most seconds that somebody may want between two turns."""
 
 
 class Control:
@@ -38,7 +42,10 @@ class Control:
         self._answer: PersonAnswer | None = None
         self._baseline: str | None = None
         self._in_story = False
-        self._paused = self._stopped = self._over = False
+        self._paused = self._stopped = self._over = self._steps = False
+        self._pace_s = self._turned_at = 0.0
+        self._paced_turn: int | None = None
+        self._free: int | None = None  # the number of utterances at which one more turn may pass
         self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changed = asyncio.Event()
@@ -97,7 +104,7 @@ class Control:
         """
         with self._lock:
             self._want(Stop())
-            self._stopped, self._paused = True, False
+            self._stopped, self._paused, self._steps = True, False, False
             self._notify()
 
     def pause(self) -> None:
@@ -109,7 +116,27 @@ class Control:
     def go_on(self) -> None:
         """End a pause."""
         with self._lock:
-            self._paused = False
+            self._paused = self._steps = False
+            self._notify()
+
+    def one_turn(self) -> None:
+        """Let one more turn pass, and pause after it."""
+        with self._lock:
+            self._paused = self._steps = True
+            self._notify()
+
+    def pace(self, seconds: float) -> None:
+        """Let at least so many seconds pass from turn to turn; 0: as fast as the models answer.
+
+        Raises:
+            InputError: fewer than 0, or more than `LONGEST_PACE_S`.
+        """
+        if not 0 <= seconds <= LONGEST_PACE_S:
+            raise InputError(
+                f"a turn cannot take {seconds:g} seconds", remedy=f"Choose from 0 to {LONGEST_PACE_S:g} seconds."
+            )
+        with self._lock:
+            self._pace_s = seconds
             self._notify()
 
     def answer(self, given: Any) -> None:
@@ -156,8 +183,13 @@ class Control:
 
     @property
     def paused(self) -> bool:
-        """Whether a pause was asked for."""
+        """Whether a pause was asked for, if only after one more turn."""
         return self._paused
+
+    @property
+    def pace_s(self) -> float:
+        """The least seconds from turn to turn."""
+        return self._pace_s
 
     # What the run calls
 
@@ -196,10 +228,34 @@ class Control:
             self._wanted.clear()
             return taken
 
-    async def unpaused(self) -> None:
-        """Wait while the run is paused."""
-        while self._paused:
+    def pauses(self, turn: int) -> bool:
+        """Whether the run is to pause after this many utterances."""
+        return self._paused and turn != self._free
+
+    async def unpaused(self, turn: int) -> None:
+        """Wait while the run is paused, or until one more turn may pass.
+
+        Args:
+            turn: utterances so far.
+        """
+        while self._paused and not self._steps:
             await self._change()
+        self._free, self._steps = (turn if self._paused else None), False
+
+    async def paced(self, turn: int) -> None:
+        """Wait until the next turn may begin, at the pace that was asked for; a pause or an end cuts it short.
+
+        Args:
+            turn: utterances so far; each is waited for once.
+        """
+        if turn == self._paced_turn:
+            return
+        now = asyncio.get_running_loop().time
+        while not (self._stopped or self._paused) and (rest := self._turned_at + self._pace_s - now()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest):
+                    await self._change()
+        self._paced_turn, self._turned_at = turn, now()
 
     def ask(self, question: Question) -> None:
         """Ask a person; `reply` waits for the answer."""

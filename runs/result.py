@@ -35,7 +35,7 @@ class Result(BaseModel):
     minds: list[MindRecord]
     stop_reason: StopReason
     stop_source: str = ""
-    """Whose rule ended it: message_limit, closing, judge, or a baseline's name."""
+    """Whose rule ended it: message_limit, closing, judge, guide, or a baseline's name."""
     stop_detail: str = ""
     """The rule's own words."""
     conclusion: Concluded | None = None

@@ -193,7 +193,7 @@ class Conversation(ConversationInput, total=False):
     stop_reason: str
     """Why the conversation ended; empty until then."""
     stop_source: str
-    """The rule that ended it: "message_limit", "closing", "judge", or the baseline's name; empty until then."""
+    """The rule that ended it: "message_limit", "closing", "guide", "judge", a baseline's name; empty until then."""
     stop_detail: str
     """The rule's explanation, one sentence; empty until the end."""
     verdicts: Verdicts

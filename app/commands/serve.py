@@ -85,6 +85,7 @@ def serve_pages(
         InputError: the address cannot be used, a folder cannot be written, or the world cannot be opened.
     """
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
+    gc.disable()  # it would look through everything again and again while modules are loaded
     try:
         from persimchat.app.web.serving import ServedWorld, host_pages, web_context
         from persimchat.app.web.v1.app import Manner
@@ -92,6 +93,8 @@ def serve_pages(
         if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingExtraError("the web page", "web") from None
         raise
+    finally:
+        gc.enable()
     served = None
     if world is not None:
         from persimchat.state.companion import person_name

@@ -99,7 +99,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
-        yield ("consensus" if conclusion.consensus else without), conclusion.answer
+        under = " under conditions" if conclusion.conditional else ""
+        yield f"{'consensus' if conclusion.consensus else without}{under}", conclusion.answer
         if conclusion.conditional:
             yield CONDITION.lower(), conclusion.conditional
         by = f"; so says: {spaced(conclusion.by)}" if conclusion.by else ""
@@ -107,13 +108,15 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "held by", f"{len(conclusion.supporters)} of {len(summary.participants)}{who}{by}"
         if conclusion.reasoning:
             yield "because", conclusion.reasoning
+        spoken = {agent.name: agent.speech.utterances for agent in summary.agents}
         for held in conclusion.positions:
-            yield held.agent, f"{held.position} “{held.words}”".strip()
+            yield held.agent, f"{held.position} “{held.words}” ({count(spoken.get(held.agent, 0), 'message')})".strip()
     if summary.most_active:
         most = next(agent.speech.utterances for agent in summary.agents if agent.name == summary.most_active[0])
         yield "most active", f"{listed(summary.most_active)} ({count(most, 'message')})"
     if total.response_time_s.mean is not None:
-        yield "response time", _course(total.response_time_s, seconds, "s")
+        simulated = " (simulated)" if summary.simulated_times else ""
+        yield f"response time{simulated}", _course(total.response_time_s, seconds, "s")
     if total.length.last_words is not None:
         tokens = "" if total.length.last_tokens is None else f", {count(total.length.last_tokens, 'token')}"
         average = decimal(total.length.mean_words)

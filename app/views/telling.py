@@ -169,7 +169,9 @@ class Guided:
         guide = self._guide
         if guide is None or guide.stimulus is None or (number and not guide.questions[number - 1].show):
             return ""
-        return f"Everybody is shown: {one_line(stimulus_in_words(guide.stimulus))}"
+        words = stimulus_in_words(guide.stimulus)
+        words = words.replace("\n\n", ": ", 1) if guide.stimulus.title else words
+        return f"Everybody is shown: {one_line(words)}"
 
 
 def addressed(event: Uttered) -> str:

@@ -77,7 +77,7 @@ def unscored(number: int) -> str:
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:
     """A debate's conclusion in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
-    heading = conclusion_heading(conclusion.consensus, conclusion.by)
+    heading = conclusion_heading(conclusion.consensus, conclusion.by, conditional=bool(conclusion.conditional))
     condition = f"; {CONDITION.lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
     return heading, f"{one_line(conclusion.answer)}{condition}", f"held by {held}" if held else ""
 

@@ -133,6 +133,7 @@ def _rail_button(icon: str, name: str, on_click: Callable[[], object] | None = N
     with ui.button(on_click=on_click, color=None).props("flat stack no-caps").classes("rail-item") as button:
         ui.icon(icon, size="22px").props("aria-hidden=true")
         ui.label(name)
+    named(button, name)
     return button
 
 

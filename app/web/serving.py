@@ -9,6 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -25,6 +26,8 @@ from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
 from persimchat.app.web.results import Experiments
 from persimchat.app.web.v1.app import Manner, v1_app
+from persimchat.models.naming import OFFLINE
+from persimchat.models.registry import ready_model
 from persimchat.runs.companion.served import noted
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.runs.folder.run_folder import check_out
@@ -36,6 +39,7 @@ _CLOSING_S: Final = 10
 """Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
 _EVERY_S: Final = 60
 """Seconds after which those in a talk hear that time has passed."""
+_WARM_AFTER_S: Final = 2.0
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -186,7 +190,16 @@ async def _host(
             if games is not None:
                 say(f"Games: udp {games.address[0]}:{games.address[1]}")
             say(f"World {web.world.name}: {address}v1" + ("" if token is None else "   (asks for keys of its own)"))
+        warming = asyncio.create_task(_warmed())
         await _Server(config, web.runs).serve(sockets=[listening])
+        warming.cancel()
+
+
+async def _warmed() -> None:
+    """Load what the first run needs and no page does, once there was time for the first page."""
+    await asyncio.sleep(_WARM_AFTER_S)
+    await asyncio.to_thread(import_module, "chromadb.api.client")
+    await ready_model(OFFLINE, Settings())
 
 
 async def _looking_after(world: World) -> None:

@@ -174,7 +174,7 @@ def happening_in_words(happened: Happened) -> str:
 
 def conclusion(came_to: Concluded) -> str:
     """The conclusion of a debate in transcript.md."""
-    heading = conclusion_heading(came_to.consensus, came_to.by)
+    heading = conclusion_heading(came_to.consensus, came_to.by)  # conditions have a line of their own
     holders = ", ".join(map(text, came_to.supporters))
     said = f"**{heading}:** {text(came_to.answer)}" + (f" (held by {holders})" if holders else "") + "\n\n"
     if not came_to.conditional:
@@ -193,14 +193,16 @@ def last_words(why: str) -> str:
     return f"*{text(why)}*\n"
 
 
-def conclusion_heading(consensus: bool, by: str) -> str:
+def conclusion_heading(consensus: bool, by: str, *, conditional: bool = False) -> str:
     """The heading of a debate's answer.
 
     Args:
         consensus: whether all participants agree.
         by: who drew the conclusion (`Conclusion.by`).
+        conditional: whether the answer holds under conditions, which is an outcome of its own.
     """
-    return "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
+    found = "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
+    return f"{found}, under conditions" if conditional else found
 
 
 def text(given: str) -> str:

@@ -92,10 +92,11 @@ def _both(minds: Sequence[Mapping[str, Sequence[MindRecord]]], name: str, value:
 
 def _most_apart(minds: Sequence[Mapping[str, Sequence[MindRecord]]], name: str) -> tuple[str, list[Course]]:
     """The emotion of an agent whose courses differ most, with them; the first of several."""
-    courses = {
-        emotion: _both(minds, name, lambda mind, emotion=emotion: mind.emotion.get(emotion) if mind.emotion else None)
-        for emotion in EMOTIONS
-    }
+
+    def felt(emotion: str) -> Value:
+        return lambda mind: mind.emotion.get(emotion) if mind.emotion else None
+
+    courses = {emotion: _both(minds, name, felt(emotion)) for emotion in EMOTIONS}
     most = max(EMOTIONS, key=lambda emotion: _distance(*courses[emotion]))
     return most, courses[most]
 

@@ -31,7 +31,7 @@ class RunRow(Row):
     started: str | None = column("when it began, ISO 8601", "time")
     ended: str | None = column("when it ended, ISO 8601; empty if it is running or was killed", "time")
     stop_reason: str | None = column(
-        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty if no ending is recorded"
+        "why it ended: message_limit, consensus, closed, guide, budget, stopped, error; empty if no ending is recorded"
     )
     stop_source: str | None = column("which rule ended it, such as message_limit, closing, judge, a baseline, user")
     stop_detail: str | None = column("the rule's explanation, or the error")
@@ -91,7 +91,9 @@ class UtteranceRow(Row):
     fear: Level | None = _emotion("fear")
     disgust: Level | None = _emotion("disgust")
     surprise: Level | None = _emotion("surprise")
-    response_time_s: Seconds | None = column("time until the utterance was complete", "seconds")
+    response_time_s: Seconds | None = column(
+        "time until the utterance was complete; the offline model makes it up", "seconds"
+    )
     input_tokens: Count | None = column("tokens read by the call that worded it", "tokens")
     output_tokens: Count | None = column("tokens written by the call that worded it", "tokens")
     corrections: list[str] = column("faults of the first wording, and what was done about them; none in most rows")

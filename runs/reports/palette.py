@@ -66,14 +66,15 @@ EMOTION_TINTS: Final = dict(
 _NAMED: Final = (PEOPLE[0], PEOPLE[2], PEOPLE[1], PEOPLE[3], Tint("#0f766e", "#2dd4bf"), PEOPLE[6])
 """Of things that are no people; their names always stand beside them."""
 
-_BLOCKS: Final = (
-    "memories",
-    "relationships",
-    "plan_and_identity",
-    "needs_and_emotions",
-    "environment",
-    "basic_information",
-)
+_BLOCKS: Final = {
+    "basic_information": 5,
+    "needs_and_emotions": 3,
+    "relationships": 1,
+    "memories": 0,
+    "plan_and_identity": 2,
+    "environment": 4,
+}
+"""The place of a block's colour, in the order of the blocks in a prompt."""
 
 GROUPS: Final[Mapping[str, Sequence[Tint]]] = {
     "p": PEOPLE,
@@ -83,7 +84,7 @@ GROUPS: Final[Mapping[str, Sequence[Tint]]] = {
 """The colours by the letter of their variables: `--p0` is a person's, `--e0` an emotion's, `--a0` another thing's."""
 
 EMOTION_STYLES: Final = {name: f"var(--e{place})" for place, name in enumerate(EMOTIONS)}
-BLOCK_STYLES: Final = {name: f"var(--a{place})" for place, name in enumerate(_BLOCKS)}
+BLOCK_STYLES: Final = {name: f"var(--a{place})" for name, place in _BLOCKS.items()}
 """Of the blocks of an utterance's prompt, by tag; stories have further ones."""
 
 PART_STYLES: Final = {name: f"var(--a{place})" for place, name in enumerate(COMPONENTS)}

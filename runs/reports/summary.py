@@ -6,6 +6,7 @@ order: the change from one utterance to the next. What is not known is None, nev
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean, linear_regression
@@ -13,9 +14,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
+from persimchat.models.naming import OFFLINE
 from persimchat.runs.events import Analysed, Concluded, Happened, Judged, StoryOutcome, Totals, Uttered
 from persimchat.runs.folder.lines import RecordedIntervention
-from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
+from persimchat.runs.folder.manifest import Branch, JudgementCounts, Manifest, Resumed
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import is_empty, is_none
@@ -127,6 +129,11 @@ class Summary(_Part):
     pattern: str
     baseline: str | None
     max_messages: int | None
+    simulated_times: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="whether the offline model worded everything, whose response times are made up; left out if not",
+    )
     stop_reason: str | None = Field(description="null if the run is running or was killed")
     stop_source: str
     stop_detail: str
@@ -269,6 +276,12 @@ def _deed(done: RecordedIntervention) -> str:
     return "hand_lowered" if done.do == "hand" and done.more.get("raised") is False else done.do
 
 
+def _simulated(manifest: Manifest) -> bool:
+    """Whether the offline model has worded everything; of a resumed run, by its last models."""
+    models = {of.get("natural_language") for of in manifest.models.values() if isinstance(of, dict)}
+    return models == {OFFLINE}
+
+
 def summarise(record: Record) -> Summary:
     """A run in numbers."""
     manifest, settings, minds = record.manifest, record.manifest.settings, minds_of(record)
@@ -298,6 +311,7 @@ def summarise(record: Record) -> Summary:
         pattern=settings.pattern,
         baseline=settings.baseline,
         max_messages=settings.max_messages,
+        simulated_times=_simulated(manifest),
         stop_reason=manifest.stop_reason,
         stop_source=manifest.stop_source,
         stop_detail=manifest.detail,

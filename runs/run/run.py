@@ -171,10 +171,13 @@ class Run:
         return await self._trace.config(self._place.config, turn, name)
 
     async def _paused(self) -> AsyncGenerator[Event, None]:
-        if self._control.paused:
-            yield Paused(turn=self._progress.turn)
-            await self._control.unpaused()
-            yield Continued(turn=self._progress.turn)
+        """Wait as long as people want the run to wait between two turns."""
+        turn = self._progress.turn
+        await self._control.paced(turn)
+        if self._control.pauses(turn):
+            yield Paused(turn=turn)
+            await self._control.unpaused(turn)
+            yield Continued(turn=turn)
 
     async def _intervene(self) -> None:
         """Pass the interventions of people to the conversation, between two turns."""

@@ -45,7 +45,10 @@ async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     assert "**Conditions:** nobody named them" in text
     assert all(f"- {name}: " in text for name in names)
     record = read_run(folder)
-    assert "<b>Conditions:</b> nobody named them" in report_html(record)
+    page = report_html(record)
+    assert "<b>Conditions:</b> nobody named them" in page
+    assert "Consensus, under conditions" in page
+    assert page.count(" messages): ") + page.count(" message): ") == len(names)
     *_, stopped = past_events(record)
     assert stopped.event == "stopped"
     assert stopped.conclusion is not None

@@ -14,6 +14,7 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.errors import InputError
 
 
 @pytest.mark.proof
@@ -104,3 +105,42 @@ async def test_whoever_leaves_leaves_no_pause_behind() -> None:
 
     events = await asyncio.wait_for(run(on, scenario=AGENTS_ONLY), 60)
     assert of(events, "stopped")[0].reason == "message_limit"
+
+
+async def test_one_turn_at_a_time() -> None:
+    control = Control()
+    turns: list[int] = []
+    control.pause()
+
+    def on(control: Control, event: Event) -> None:
+        if event.event == "paused":
+            turns.append(event.turn)
+            control.one_turn() if event.turn < 3 else control.go_on()
+
+    events = await run(on, control)
+    assert turns == [0, 1, 2, 3]
+    assert len(said(events)) == 4
+
+
+async def test_a_pace_holds_between_turns_and_an_end_cuts_it_short() -> None:
+    control = Control()
+    control.pace(600)
+    with pytest.raises(InputError):
+        control.pace(-1)
+
+    async def stop_soon() -> None:
+        while control.pace_s and not asked:
+            await asyncio.sleep(0)
+        control.stop()
+
+    asked: list[int] = []
+    stopping: list[asyncio.Task[None]] = []
+
+    def on(control: Control, event: Event) -> None:
+        if event.event == "turn_ended":
+            asked.append(event.turn)
+            stopping.append(asyncio.create_task(stop_soon()))
+
+    events = await run(on, control)
+    assert len(said(events)) == 1
+    assert events[-1].event == "stopped"

@@ -111,6 +111,8 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.button("Raise your hand").click()
     page.button("Continue").click()
     page.until(lambda: "Waiting for Petr" in page.header)
+    page.until(lambda: browser.title.startswith("Your turn, Petr"))
+    page.until(lambda: browser.switch_to.active_element.get_attribute("aria-label") == "Your message")
     first, seen = browser.current_window_handle, page.said
     assert "I would like some tea." in seen
 

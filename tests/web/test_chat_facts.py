@@ -127,8 +127,8 @@ async def test_an_error_has_a_card_of_its_own_that_says_what_to_do(user: User):
 
     await user.open("/end")
     await user.should_see("The conversation could not go on")
-    await user.should_see("cannot reach the server. Start it.")
-    await user.should_see("What was said is kept")
+    await user.should_see("Cannot reach the server. Start it.")
+    await user.should_see("What was said is kept: 1 message.")
     await user.should_not_see("The conversation is over")
 
 

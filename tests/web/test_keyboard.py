@@ -12,6 +12,7 @@ from web.conftest import WAIT_S, Server
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
 MOST_TABS = 60
+MOST_TO_START = 14
 FOCUSED = """
 if (document.activeElement === document.body) return '';
 const one = document.activeElement.cloneNode(true);
@@ -55,13 +56,14 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     user = Keyboard(browser)
     browser.get(server.url)
     user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
-    user.until_there(".setup textarea")
-    way = user.tab_to("Topic")
+    user.until_there(".new textarea")
+    user.wait.until(lambda _: user.at == "Topic")  # it has the focus
     user.press("Tea or coffee?")
-    way += user.tab_to("Message limit")
+    way = user.tab_to("Message limit")
     ActionChains(browser).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys("3").perform()
     way += user.tab_to("Start the conversation")
     assert all(way), way  # everything on the way has a name
+    assert len(way) <= MOST_TO_START, way
     assert browser.execute_script(OUTLINED)
     user.press(Keys.ENTER)
     user.wait.until(lambda b: "/run/" in b.current_url)

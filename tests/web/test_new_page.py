@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from loopback.server import free_port
 from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.testing import User
 from pydantic import Field
@@ -159,6 +161,23 @@ async def test_a_topic_is_asked_for_only_at_the_start(user: User):
     user.find(marker="start").click()
     await user.should_see("Please correct: Topic")
     assert one(user, "topic").error == "Say what the conversation is about."
+
+
+async def test_a_wrong_server_is_told_where_the_model_stands(user: User, web: WebContext):
+    await user.open("/")
+    fill(user, "topic", "Tea or coffee?")
+    user.find(marker="model-change").click()
+    fill(user, "model-provider", "server")
+    fill(user, "model-address", f"http://127.0.0.1:{free_port()}/v1")
+    fill(user, "model-name", "any")
+    user.find(marker="start").click()
+    for _ in range(150):
+        if one(user, "model-name").error:
+            break
+        await asyncio.sleep(0.02)
+    assert "cannot reach the server" in one(user, "model-name").error
+    assert "Check that the server runs" in one(user, "model-name").error
+    assert web.runs.active == []
 
 
 async def test_a_model_that_cannot_be_used_is_marked(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):

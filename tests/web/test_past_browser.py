@@ -70,9 +70,10 @@ class Page:
         self.wait.until(clicked)
 
     def said(self) -> list[str]:
-        """The bubbles, in the order in which they are on the page."""
+        """The bubbles in the order in which they are on the page, also those that one has to scroll to."""
         bubbles = self.browser.find_elements(By.CSS_SELECTOR, ".cols .bubble")
-        return [bubble.text for bubble in sorted(bubbles, key=lambda bubble: bubble.location["y"])]
+        ordered = sorted(bubbles, key=lambda bubble: bubble.location["y"])
+        return [str(bubble.get_attribute("textContent")) for bubble in ordered]
 
     def shows(self, turn: int, texts: list[str]) -> None:
         """Wait until every panel shows a turn: header, conversation, bar and insights."""
@@ -143,7 +144,7 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
         By.XPATH, '//*[@class and contains(@class, "q-dialog")]//button[contains(., "Branch")]'
     ).click()
     page.wait.until(lambda b: "/run/" in b.current_url and result.run not in b.current_url)
-    page.reading("The conversation is over")
+    page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".the-end"))
     page.wait.until(lambda _: len(page.said()) == 4)
     assert page.said()[:3] == [*texts[:2], "Neither. I only drink water."]
 

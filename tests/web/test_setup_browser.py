@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import WAIT_S, Server
 
-START = "//button[contains(., 'Start the conversation') or contains(., 'Start a new conversation')]"
+START = "//button[contains(., 'Start the conversation')]"
 
 
 def field(browser: webdriver.Chrome, label: str) -> Any:
@@ -62,7 +62,9 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     assert discussion["stop_reason"] == "message_limit"
 
     browser.get(f"{server.url}/?like={discussion['run']}")
-    click(browser, "//button[contains(., 'Group debate')]")
+    click(browser, "//button[contains(., 'Debate to a verdict')]")
+    click(browser, "//button[contains(., 'More settings')]")
+    click(browser, "//*[contains(@class, 'q-item')][contains(., 'who speaks next, how it ends')]")
     wait.until(lambda b: field(b, "Judge's window").is_displayed())
     assert field(browser, "Topic").get_attribute("value") == "Tea or coffee?"
     write(browser, "Message limit", "30")
@@ -71,3 +73,44 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     assert debate["settings"]["mode"] == "debate"
     assert debate["conclusion"] is not None
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+@pytest.mark.proof
+def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriver.Chrome):
+    wait = WebDriverWait(browser, WAIT_S)
+    browser.get(server.url)
+    wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    click(browser, "//button[contains(., 'Start over')]")
+    wait.until(lambda b: "10 messages, 4 participants" in b.find_element(By.XPATH, START).text)
+    click(browser, "//button[contains(., 'Focus group')]")
+    wait.until(lambda b: field(b, "Question 1").is_displayed())
+    write(browser, "Topic", "Cats or dogs?")
+    write(browser, "Question 1", "Who has a cat?")
+    wait.until(lambda b: "15 messages, 5 participants" in b.find_element(By.XPATH, START).text)
+    for leave in (browser.refresh, lambda: browser.get(f"{server.url}/runs")):
+        leave()
+        browser.get(server.url)
+        wait.until(lambda b: field(b, "Question 1").get_attribute("value") == "Who has a cat?")
+        assert field(browser, "Topic").get_attribute("value") == "Cats or dogs?"
+    click(browser, "//button[contains(., 'Start over')]")
+    wait.until(lambda b: field(b, "Topic").get_attribute("value") == "")
+    browser.refresh()
+    wait.until(lambda b: field(b, "Topic").get_attribute("value") == "")
+    assert browser.find_elements(By.XPATH, "//*[@aria-label='Question 1']") == []
+
+
+@pytest.mark.proof
+def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Chrome):
+    """The button is busy at once, and starts what stands in the fields, even if the server has not heard of it."""
+    wait = WebDriverWait(browser, WAIT_S)
+    browser.get(server.url)
+    wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    wait.until(lambda b: field(b, "Topic").is_displayed())
+    busy = browser.execute_script(
+        "document.querySelector('[data-typed=topic]').value = 'Late words?';"
+        "document.querySelector('[data-typed=max_messages]').value = '2';"
+        "const button = document.querySelector('.new-start'); button.click(); return button.getAttribute('aria-busy')"
+    )
+    assert busy == "true"
+    run = ended(browser, server.folder)
+    assert (run["scenario"]["topic"], run["turn"]) == ("Late words?", 2)

@@ -66,7 +66,7 @@ async def test_the_list_tells_nothing_of_its_course(user: User, web: WebContext,
     await user.should_see("people play it", retries=50)
     told = source(user)
     assert told.count(f"{len(SAID)} messages") == 1  # the other one's
-    links = [str(one.props.get("href")) for one in user.find(kind=ui.button).elements if "href" in one.props]
+    links = [str(one.props.get("href")) for one in user.find(kind=ui.element).elements if "href" in one.props]
     assert page_of(played) in links and page_of(OVER, 0, play=True) in links
     assert page_of(played, 0, play=True) not in links
     for address in (like, comparison_of):

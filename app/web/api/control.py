@@ -13,6 +13,7 @@ from persimchat.app.web.api.models import (
     Floor,
     Hand,
     Intervention,
+    Pace,
     Plain,
     Regeneration,
     RunInfo,
@@ -37,7 +38,7 @@ def control_router(web: WebContext) -> APIRouter:
 
     @router.post("/control", status_code=202)
     async def control(run: str, intervention: Intervention) -> Accepted:
-        """Control an active run: speak, answer, pass, pause, continue, stop, change the topic."""
+        """Control an active run: speak, answer, pass, pause, continue, stop, set the pace, change the topic."""
         _do(live_run(web, run).control, intervention)
         return Accepted()
 
@@ -88,6 +89,10 @@ def _do(control: Control, intervention: Intervention) -> None:
             control.pause()
         case Plain(do="go_on"):
             control.go_on()
+        case Plain(do="one_turn"):
+            control.one_turn()
+        case Pace():
+            control.pace(intervention.seconds)
         case Plain():
             control.stop()
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.app.web.board import Status
 from persimchat.app.web.watching import Status as CellStatus
 from persimchat.experiments.axes import Label
+from persimchat.runs.control import LONGEST_PACE_S
 from persimchat.runs.events import Asked, StopReason, Totals
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.persona import Persona
@@ -139,13 +140,20 @@ class Answer(_Given):
     heard_by: list[Name] | None = None
 
 
+class Pace(_Given):
+    """Let at least so many seconds pass from turn to turn."""
+
+    do: Literal["pace"]
+    seconds: Annotated[float, Field(ge=0, le=LONGEST_PACE_S, description="0: as fast as the models answer")]
+
+
 class Plain(_Given):
-    """Controls without arguments: `pass` for the person who is asked; pause, go on, stop."""
+    """Controls without arguments: `pass` for the person who is asked; pause, go on, one turn and a pause, stop."""
 
-    do: Literal["pass", "pause", "go_on", "stop"]
+    do: Literal["pass", "pause", "go_on", "one_turn", "stop"]
 
 
-Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
+Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Pace | Plain, Field(discriminator="do")]
 """A control of a run."""
 
 

@@ -49,13 +49,13 @@ class _Dialog:
         self._full = False
         self._open: dict[int, ui.element] = {}
         heading = t("chat.calls_title", who=one_line(said.speaker), turn=said.turn)
-        with ui.dialog(value=True) as self._dialog, ui.element("div").classes("surface mind").mark("calls"):
+        with ui.dialog(value=True) as self._dialog, ui.element("div").classes("surface would-go").mark("calls"):
             named(self._dialog, heading)
             with ui.row().classes("w-full items-center gap-2 no-wrap px-3 py-2 bar"):
                 title = ui.label(heading).classes("text-sm font-semibold grow min-w-0 words")
                 title.props("role=heading aria-level=2")
                 icon_button("close", t("common.close"), self._dialog.close)
-            with ui.element("div").classes("scroll mind-body").props("tabindex=0") as body:
+            with ui.element("div").classes("scroll would-body call-list").props("tabindex=0") as body:
                 named(body, heading)
                 with ui.row().classes("w-full items-center gap-2 no-wrap"):
                     text = t("chat.calls_making" if found else "chat.calls_none")
@@ -93,7 +93,8 @@ class _Dialog:
     def _row(self, place: int, call: PastCall) -> None:
         with ui.element("details").classes("w-full call") as details:
             with ui.element("summary").classes("text-sm py-1"):
-                ui.label(module_name(call.module)).classes("font-semibold")
+                words = call.module == "natural_language"
+                ui.label(t("chat.calls_words") if words else module_name(call.module)).classes("font-semibold")
                 measured = t("insights.seconds", value=f"{call.seconds:.1f}") if call.model != OFFLINE else ""
                 used = tokens(call.input_tokens + call.output_tokens)
                 more = joined([one_line(call.part), one_line(call.model), used, measured])

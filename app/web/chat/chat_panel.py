@@ -12,13 +12,16 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
+from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
 from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
+from persimchat.app.web.chat.search import Search
+from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, Shortcuts
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import named, notify_error
+from persimchat.app.web.widgets import icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
@@ -140,19 +143,28 @@ class _Panel:
         self._reloading = False
         self._origin = Origin()
         self._origin_bar = OriginBar(viewing)
-        with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
-            self._root.props("tabindex=0 role=log aria-live=off")
-            named(self._root, t("chat.log"))
-            with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
-                self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
-                self._earlier = _step("expand_less", t("chat.earlier"))
-                self._box = ui.column().classes("w-full gap-4")
-                self._said = BeingSaid()
-                self._later = _step("expand_more", t("chat.later"))
-                with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
-                    self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
-                    self._does = ui.label().classes("text-xs muted")
-                self._end = ui.column().classes("w-full")
+        self._found: int | None = None
+        with ui.element("div").classes("chat-box w-full"):
+            search = Search(viewing, self._reveal)
+            keys = Shortcuts(
+                {SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)}
+            )
+            with ui.row().classes("chat-tools gap-0 no-wrap"):
+                icon_button("search", t("chat.search"), search.open).mark("search")
+                icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
+            with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
+                self._root.props("tabindex=0 role=log aria-live=off")
+                named(self._root, t("chat.log"))
+                with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
+                    self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
+                    self._earlier = _step("expand_less", t("chat.earlier"))
+                    self._box = ui.column().classes("w-full gap-4")
+                    self._said = BeingSaid()
+                    self._later = _step("expand_more", t("chat.later"))
+                    with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
+                        self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
+                        self._does = ui.label().classes("text-xs muted")
+                    self._end = ui.column().classes("w-full")
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
@@ -239,6 +251,27 @@ class _Panel:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
             self._announce.set_text("\n".join(told(utterance) for utterance in said))
+
+    def _reveal(self, turn: int | None) -> None:
+        """Bring an utterance into view and mark it, wherever in the conversation it is; None marks none."""
+        self._mark(found=False)
+        self._found = turn
+        if turn is None:
+            return
+        board = self._viewing.board
+        index = next(i for i, line in enumerate(board.lines) if isinstance(line, Uttered) and line.turn == turn)
+        if index not in self._rows:
+            self._first = max(0, index - STEP // 2)
+            self.sync()
+        self._mark(found=True)
+
+    def _mark(self, *, found: bool) -> None:
+        row = next((row for row in self._rows.values() if isinstance(row, Said) and row.said.turn == self._found), None)
+        if row is None:
+            return
+        row.classes(**{"add" if found else "remove": "found"})
+        if found:
+            ui.run_javascript(f"getHtmlElement({row.id})?.scrollIntoView({{block: 'center'}})")
 
     def _count(self) -> int:
         board = self._viewing.board

@@ -9,16 +9,18 @@ from typing import Any
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.controls import Controls
 from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.chat.speaking import Speaking
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.setup.setting_field import MODELS
+from persimchat.app.web.models.picker import model_picker
 from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
 from persimchat.app.web.shared.stories import read_plan
 from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
 from persimchat.app.web.words import t
+from persimchat.models.naming import OFFLINE
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -158,15 +160,14 @@ async def ask_for_more(viewing: Viewing) -> None:
 
 def ask_for_model(viewing: Viewing) -> None:
     """Open a dialog that resumes a failed run with another model."""
-    with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
+    with ui.dialog() as dialog, ui.card().classes("surface w-[34rem] max-w-full gap-3"):
         ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        model = ui.input(t("chat.other_model_name"), autocomplete=list(MODELS)).props(FIELD).classes("w-full")
+        ui.label(t("chat.other_model_name")).classes("text-sm muted")
+        model = model_picker(OFFLINE, lambda _: None)
 
         async def with_model() -> None:
-            if not (name := (model.value or "").strip()):
-                return
             button.disable()
-            if await resume_and_show(viewing.web, viewing.run, {"model": name}):
+            if await resume_and_show(viewing.web, viewing.run, {"model": model.value}):
                 dialog.close()
             else:
                 button.enable()
@@ -178,7 +179,6 @@ def ask_for_model(viewing: Viewing) -> None:
                 .props("unelevated no-caps")
                 .mark("with-model")
             )
-        button.bind_enabled_from(model, "value", lambda value: bool((value or "").strip()))
     dialog.on("hide", dialog.delete)
     dialog.open()
 
@@ -249,7 +249,7 @@ class _Composer:
             board.asked,
             frozenset(board.hands),
             self._player() if self._player is not None else "",
-            (control.paused, control.stopped) if control is not None else None,
+            (control.paused, control.stopped, control.pace_s, board.paused) if control is not None else None,
         )
         if seen == self._drawn:
             return
@@ -280,69 +280,6 @@ class _Composer:
             self._over.clear()
             with self._over:
                 draw_inactive_bar(self._viewing)
-
-
-class Controls:
-    """The buttons for pause, continue and stop."""
-
-    def __init__(self, viewing: Viewing) -> None:
-        self._viewing = viewing
-        self._pause = icon_button("pause", t("chat.pause"), self._do_pause).mark("pause")
-        self._go_on = icon_button("play_arrow", t("chat.go_on"), self._do_go_on).props("color=positive").mark("go-on")
-        self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
-
-    def sync(self) -> str:
-        """Enable the buttons that apply; returns a note on a pending pause or stop, empty if there is none."""
-        live = self._viewing.live
-        if live is None:
-            return ""
-        control, baseline = live.control, _baseline(self._viewing) is not None
-        self._pause.set_visibility(not control.paused and not control.stopped and not baseline)
-        self._go_on.set_visibility(control.paused)
-        self._stop.set_visibility(not control.stopped)
-        if control.stopped:
-            return t("chat.stopping")
-        return t("chat.pausing") if control.paused and not live.board.paused else ""
-
-    def _do_pause(self) -> None:
-        if self._viewing.live is not None:
-            self._viewing.live.control.pause()
-
-    def _do_go_on(self) -> None:
-        if self._viewing.live is not None:
-            self._viewing.live.control.go_on()
-
-    def _ask_stop(self) -> None:
-        baseline = _baseline(self._viewing) is not None
-        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-            ui.label(t("chat.stop_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-            ui.label(t("chat.stop_text_baseline" if baseline else "chat.stop_text")).classes("text-sm muted")
-
-            def end() -> None:
-                dialog.close()
-                self._do_stop()
-
-            with ui.row().classes("w-full justify-end gap-2"):
-                ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-                ui.button(t("chat.stop_yes"), icon="stop", on_click=end).props("unelevated no-caps color=negative")
-        dialog.on("hide", dialog.delete)
-        dialog.open()
-
-    def _do_stop(self) -> None:
-        live = self._viewing.live
-        if live is None:
-            return
-        if _baseline(self._viewing) is not None:
-            live.broadcast.cancel()  # a baseline cannot be stopped between two rounds
-            return
-        try:
-            live.control.stop()
-        except PerSimChatError as error:
-            notify_error(error)
-
-
-def _baseline(viewing: Viewing) -> str | None:
-    return viewing.board.started.baseline if viewing.board.started is not None else None
 
 
 def moderator_menu(viewing: Viewing) -> ui.button:

@@ -91,8 +91,9 @@ def _failure(board: Board) -> None:
             ui.icon("error", size="22px").props("aria-hidden=true")
             ui.label(t("chat.failed")).classes("text-base font-semibold").props("role=heading aria-level=2")
         if what:
-            ui.label(what).classes("text-sm break-words whitespace-pre-wrap")
-        ui.label(t("chat.failed_kept", n=board.turn)).classes("text-sm")
+            ui.label(f"{what[0].upper()}{what[1:]}").classes("text-sm break-words whitespace-pre-wrap")
+        kept = t("chat.failed_kept", n=board.turn) if board.turn else ""
+        ui.label(f"{kept} {t('chat.failed_todo')}".strip()).classes("text-sm")
 
 
 def _detail(stopped: Stopped | None) -> str:

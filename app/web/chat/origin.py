@@ -77,7 +77,7 @@ class OriginBar:
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._row = ui.row().classes("w-full items-center gap-x-3 gap-y-0 px-4 py-2 origin-bar").mark("origin")
+        self._row = ui.row().classes("w-full items-center gap-3 no-wrap px-4 py-2 origin-bar").mark("origin")
         self._row.set_visibility(False)
 
     def show(self, origin: Origin) -> None:
@@ -91,8 +91,9 @@ class OriginBar:
             ui.icon("replay" if again else "call_split", size="18px").classes("muted").props("aria-hidden=true")
             said = t("chat.origin_again", n=branch.turn + 1) if again else t("chat.origin_branch", n=branch.turn)
             ui.label(said).classes("text-sm min-w-0 break-words grow")
-            if not origin.there:
-                ui.label(t("chat.origin_gone")).classes("text-sm muted")
-                return
-            ui.link(t("chat.origin_open"), page_of(branch.of, branch.turn)).classes("text-sm")
-            ui.link(t("chat.origin_compare"), comparison_of(branch.of, self._viewing.run)).classes("text-sm")
+            with ui.row().classes("items-center gap-x-3 gap-y-0 shrink-0 max-w-[40%] justify-end"):
+                if not origin.there:
+                    ui.label(t("chat.origin_gone")).classes("text-sm muted")
+                    return
+                ui.link(t("chat.origin_open"), page_of(branch.of, branch.turn)).classes("text-sm")
+                ui.link(t("chat.origin_compare"), comparison_of(branch.of, self._viewing.run)).classes("text-sm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from nicegui import app, ui
@@ -73,6 +74,7 @@ class Speaking:
         self._voice = ""
         self._asked: Asked | None = None
         self._offered: tuple[str, int] | None = None
+        self._called = ""
 
     def draw_choices(self) -> None:
         """Draw the choices: the speaker, who hears it, and a person's hand."""
@@ -154,6 +156,22 @@ class Speaking:
         shown = one_line(self._voice) if person else t("chat.moderator")
         text = t("chat.placeholder_asked") if mine else t("chat.placeholder_next", who=shown)
         self._words.props["placeholder"] = text
+        self._call(board.asked.agent if board.asked is not None and mine else "", field=not need)
+
+    def _call(self, who: str, *, field: bool) -> None:
+        """Say in the title of the tab that it is somebody's turn here, and put the cursor into the field.
+
+        Args:
+            who: the person whose turn it is; empty if it is nobody's.
+            field: whether words are asked for.
+        """
+        if who == self._called:
+            return
+        self._called = who
+        title = t("chat.your_turn", who=one_line(who)) if who else ""
+        ui.run_javascript(f"window.titled ??= document.title; document.title = {json.dumps(title)} || window.titled")
+        if who and field:
+            self._words.run_method("focus")
 
     def _play(self, name: str, asked: Asked | None) -> None:
         """Show a player the question to its character, and nothing of those to others."""
@@ -171,6 +189,7 @@ class Speaking:
         self._pass_words.set_visibility(words)
         self._words.props["placeholder"] = t("chat.placeholder_asked")
         self._deciding.ask(mine if not words else None)
+        self._call(name if mine is not None else "", field=words)
 
     def _ask(self, asked: Asked, *, mine: bool) -> None:
         who = one_line(asked.agent)

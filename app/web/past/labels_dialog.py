@@ -42,7 +42,7 @@ async def ask_labels(folder: Path, topic: str, known: Iterable[str] = ()) -> boo
         notify_error(error)
         return False
     with ui.dialog() as dialog, ui.card().classes("surface gap-3 w-[480px] max-w-full"):
-        ui.label(t("past.labels")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        ui.label(t("past.labels_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
         name = ui.input(t("past.name"), value=before.name, placeholder=topic).props(f"{FIELD} autofocus counter")
         name.classes("w-full").props["maxlength"] = LONGEST_NAME
         options = list(dict.fromkeys([*before.tags, *known]))

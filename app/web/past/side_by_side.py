@@ -76,8 +76,7 @@ def windowed(box: ui.column, total: int, draw: Callable[[int], None]) -> None:
 def _pair(own: list[Pair], at: int, names: list[str]) -> None:
     before = own[at - 1] if at else None
     _, one, other = own[at]
-    alike = one is not None and other is not None and one.speaker == other.speaker
-    pieces = word_changes(one.text, other.text) if alike and one and other else None
+    pieces = word_changes(one.text, other.text) if one is not None and other is not None else None
     with ui.element("div").classes("side-by-side pair w-full"):
         for side, run in ((1, "A"), (2, "B")):
             with ui.column().classes("gap-1 min-w-0"):
@@ -92,8 +91,9 @@ def _pair(own: list[Pair], at: int, names: list[str]) -> None:
 
 def _said(said: Uttered, names: list[str], run: str = "", pieces: Sequence[Piece] = ()) -> None:
     """An utterance; with pieces, those that the other run does not have are marked."""
-    with ui.row().classes("w-full gap-2 no-wrap items-start"):
-        avatar(said.speaker, colour(said.speaker, names), "30px")
+    tint, edited = colour(said.speaker, names), " edited" if said.edited_by is not None else ""
+    with ui.row().classes(f"w-full gap-2 no-wrap items-start{edited}").style(f"--c:{tint}"):
+        avatar(said.speaker, tint, "30px")
         with ui.column().classes("gap-1 min-w-0 grow"):
             with ui.row().classes("items-baseline gap-2 gap-y-0"):
                 if run:
@@ -104,7 +104,7 @@ def _said(said: Uttered, names: list[str], run: str = "", pieces: Sequence[Piece
                     whisper = ui.label(t("past.whisper", names=", ".join(map(one_line, said.heard_by))))
                     whisper.classes("text-xs muted italic break-words")
                 if said.edited_by is not None:
-                    ui.label(put_in(said.edited_by)).classes("text-xs muted italic break-words")
+                    ui.label(put_in(said.edited_by)).classes("put-in text-xs break-words")
             if not pieces:
                 ui.label(said.text).classes("bubble text-sm")
                 return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from nicegui import ui
 
 from persimchat.app.web.setup.checking import TOPIC, problems
 from persimchat.app.web.setup.draft import Draft
@@ -33,6 +35,7 @@ class Form:
         self.wrong: dict[str, str] = {}
         self.unread: dict[str, str] = {}
         self._marks: dict[str, Mark] = {}
+        self._texts: dict[str, ui.input | ui.textarea] = {}
         self._redraws: list[Callable[[], object]] = []
         self._follows: list[Callable[[], object]] = []
         self.insisting = False
@@ -40,6 +43,18 @@ class Form:
     def mark(self, field: str, mark: Mark) -> None:
         """Register how a field is marked; `mark` gets the error, or None."""
         self._marks[field] = mark
+
+    def text(self, name: str, field: ui.input | ui.textarea) -> None:
+        """Register a text field, whose text the browser sends along when the user starts."""
+        field.props["data-typed"] = name
+        self._texts[name] = field
+
+    def typed(self, texts: Mapping[str, object]) -> None:
+        """Take over what stands in the browser's text fields, if the server has not heard of it yet."""
+        for name, text in texts.items():
+            field = self._texts.get(name)
+            if field is not None and isinstance(text, str) and text != (field.value or ""):
+                field.set_value(text)
 
     def redraw(self, draw: Callable[[], object]) -> None:
         """Register a callback that redraws after `take`."""

@@ -18,19 +18,6 @@ from persimchat.app.web.words import catalogue, t
 from persimchat.runs.reports.words import spaced
 from persimchat.state.settings import ABOUT
 
-MODELS: Final = (
-    "offline",
-    "openai:gpt-4o-mini",
-    "openai:gpt-4o",
-    "openai:gpt-4.1-mini",
-    "smollm2",
-    "ollama:llama3.2",
-    "ollama:qwen2.5:7b",
-    "qwen2.5-7b-instruct@http://localhost:8000/v1",
-    "anthropic:claude-3-5-haiku-latest",
-)
-"""Language models, one of each kind at least."""
-
 EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-m3@http://localhost:8000/v1")
 """Embeddings."""
 
@@ -234,6 +221,7 @@ def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> ui.elemen
     if spec.optional:
         field.props["placeholder"] = t("setup.none")
     field.classes("w-full").mark(f"setting-{spec.name}")
+    form.text(spec.name, field)
 
     def read(text: Any) -> Any:
         if str(text or "").strip():

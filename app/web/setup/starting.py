@@ -17,7 +17,7 @@ from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import notify_error
 from persimchat.app.web.words import t
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
@@ -29,7 +29,7 @@ _PRESS: Final = """(event) => {
   for (const one of document.querySelectorAll('[data-typed]')) typed[one.dataset.typed] = one.value;
   emit(typed);
 }"""
-"""What the browser does at once: the button is busy, and what stands in the most important fields goes along."""
+"""What the browser does at once: the button is busy, and what stands in the fields goes along."""
 
 
 class Starter:
@@ -70,6 +70,8 @@ class Starter:
 
     def _complain(self, error: PerSimChatError) -> None:
         field = field_of(error) if isinstance(error, InputError) else None
+        if isinstance(error, ModelError) and self._form is not None:  # the server of a model or of the embedding
+            field = "embedding" if error.model == self._form.value("embedding") else "model"
         if self._form is not None and field is not None:
             self._form.complain(field, in_words(error))
         notify_error(error)
@@ -96,7 +98,8 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
     starter = Starter(web, button, lambda: form.draft.simulation(), form)
 
     async def start(event: GenericEventArguments) -> None:
-        _take(form, event.args)
+        if isinstance(event.args, dict):
+            form.typed(event.args)
         if form.insist():
             await starter.start()
         else:
@@ -120,19 +123,6 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
 def _messages(form: Form) -> Any:
     value = form.value("max_messages")
     return value if isinstance(value, int) else 0
-
-
-def _take(form: Form, typed: Any) -> None:
-    """Take over what stood in the browser's fields at the click, if the draft does not have it yet."""
-    if not isinstance(typed, dict):
-        return
-    if isinstance(topic := typed.get("topic"), str) and topic != form.draft.topic:
-        form.draft.topic = topic
-        form.take(form.draft)
-    if isinstance(limit := typed.get("max_messages"), str) and limit.strip():
-        spec = specs()["max_messages"]
-        if limit.strip() != spec.written(form.value("max_messages")):
-            form.set("max_messages", spec.read(limit))
 
 
 def _called(field: str) -> str:

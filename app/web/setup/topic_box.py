@@ -27,7 +27,8 @@ def topic_box(form: Form) -> None:
         ui.label(t("setup.what")).classes("muted")
     with ui.column().classes("w-full gap-3"):
         field = ui.textarea(value=form.draft.topic, placeholder=t("setup.topic_placeholder"))
-        field.props(f"{FIELD} autofocus hide-bottom-space rows=3 maxlength={LONGEST_TOPIC} data-typed=topic")
+        field.props(f"{FIELD} autofocus hide-bottom-space rows=3 maxlength={LONGEST_TOPIC}")
+        form.text(TOPIC, field)
         field.classes("w-full grows topic").mark("topic")
         field.on("keydown.ctrl.enter", js_handler=_START).on("keydown.meta.enter", js_handler=_START)
         named(field, t("setup.topic"))

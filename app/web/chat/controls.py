@@ -1,0 +1,108 @@
+"""The buttons that control a running conversation: pause, continue, one message at a time, pace, stop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nicegui import ui
+
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.widgets import icon_button, menu, notify_error
+from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
+
+PACES: Final = (0, 2, 5, 10, 30)
+"""Seconds from message to message that are offered; 0 is as fast as the models answer."""
+
+
+class Controls:
+    """The buttons; those that do not apply are hidden."""
+
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._pause = icon_button("pause", t("chat.pause"), self._do_pause).mark("pause")
+        self._go_on = icon_button("play_arrow", t("chat.go_on"), self._do_go_on).props("color=positive").mark("go-on")
+        self._one = icon_button("plus_one", t("chat.one_turn"), lambda: one_turn(viewing)).mark("one-turn")
+        self._paces: dict[int, ui.menu_item] = {}
+        with menu("speed", t("chat.pace")) as self._pace:
+            for pace in PACES:
+                text = t("chat.pace_each", n=pace) if pace else t("chat.pace_none")
+                entry = ui.menu_item(text, lambda pace=pace: self._do_pace(pace))
+                self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
+        self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
+
+    def sync(self) -> str:
+        """Enable the buttons that apply; returns a note on a pending pause or stop, empty if there is none."""
+        live = self._viewing.live
+        if live is None:
+            return ""
+        control, baseline = live.control, _baseline(self._viewing) is not None
+        self._pause.set_visibility(not control.paused and not control.stopped and not baseline)
+        self._go_on.set_visibility(control.paused)
+        self._one.set_visibility(not control.stopped and not baseline)
+        self._pace.set_visibility(not control.stopped and not baseline)
+        for pace, entry in self._paces.items():
+            entry.props["aria-checked"] = "true" if pace == control.pace_s else "false"
+            entry.update()
+        self._stop.set_visibility(not control.stopped)
+        if control.stopped:
+            return t("chat.stopping")
+        return t("chat.pausing") if control.paused and not live.board.paused else ""
+
+    def _do_pace(self, seconds: float) -> None:
+        if self._viewing.live is not None:
+            self._viewing.live.control.pace(seconds)
+
+    def _do_pause(self) -> None:
+        if self._viewing.live is not None:
+            self._viewing.live.control.pause()
+
+    def _do_go_on(self) -> None:
+        if self._viewing.live is not None:
+            self._viewing.live.control.go_on()
+
+    def _ask_stop(self) -> None:
+        baseline = _baseline(self._viewing) is not None
+        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
+            ui.label(t("chat.stop_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+            ui.label(t("chat.stop_text_baseline" if baseline else "chat.stop_text")).classes("text-sm muted")
+
+            def end() -> None:
+                dialog.close()
+                self._do_stop()
+
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
+                ui.button(t("chat.stop_yes"), icon="stop", on_click=end).props("unelevated no-caps color=negative")
+        dialog.on("hide", dialog.delete)
+        dialog.open()
+
+    def _do_stop(self) -> None:
+        live = self._viewing.live
+        if live is None:
+            return
+        if _baseline(self._viewing) is not None:
+            live.broadcast.cancel()  # a baseline cannot be stopped between two rounds
+            return
+        try:
+            live.control.stop()
+        except PerSimChatError as error:
+            notify_error(error)
+
+
+def _baseline(viewing: Viewing) -> str | None:
+    return viewing.board.started.baseline if viewing.board.started is not None else None
+
+
+def pause_or_go_on(viewing: Viewing) -> None:
+    """Pause a run, or end its pause; nothing for a run that cannot be paused."""
+    live = viewing.live
+    if live is not None and not live.control.stopped and _baseline(viewing) is None:
+        (live.control.go_on if live.control.paused else live.control.pause)()
+
+
+def one_turn(viewing: Viewing) -> None:
+    """Let one more message come, and pause after it; nothing for a run that cannot be paused."""
+    live = viewing.live
+    if live is not None and not live.control.stopped and _baseline(viewing) is None:
+        live.control.one_turn()
