@@ -1,4 +1,4 @@
-"""The frame of every page in a real browser: navigation, panes and panel at four widths, type, a lost connection."""
+"""The frame of every page in a browser: navigation, panes and panel at four widths, type, a lost connection."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ const found = {};
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const at = walker.currentNode.parentElement;
-  if (!walker.currentNode.textContent.trim()) continue;
-  if (at.closest('[aria-hidden=true], .q-icon, script, style, .sr-only')) continue;
+  const unread = '[aria-hidden=true], .q-icon, script, style, .sr-only';
+  if (!walker.currentNode.textContent.trim() || at.closest(unread)) continue;
   const box = at.getBoundingClientRect();
   if (!box.width || !at.checkVisibility()) continue;
   const own = parseFloat(getComputedStyle(at).fontSize);
