@@ -144,6 +144,8 @@ def test_other_pages(eyes: Eyes, runs: list[str]):
     eyes.press(".persona-acts .bg-primary")
     eyes.until(".q-dialog textarea")
     found += eyes.look("editor")
+    eyes.open(f"/run/{runs[0]}/interview/Jarmila", ".interview-ask")
+    found += eyes.look("interview")
     assert not found, "\n".join(found)
 
 
