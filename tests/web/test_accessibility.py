@@ -125,7 +125,7 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
         eyes.open(f"/run/{run}", ".the-end")
         found += eyes.look(what)
         eyes.press(".panel-tabs [role=tab]:nth-child(2)")
-        eyes.until("canvas")
+        eyes.until(".charts svg.chart")
         found += eyes.look(f"charts of a {what}")
     eyes.press(".said .who")
     eyes.until(".mind-cards")

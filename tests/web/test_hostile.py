@@ -83,7 +83,7 @@ class Visitor:
 
     def hover(self) -> None:
         """Point at every chart, so that its tooltips are drawn."""
-        for chart in self._all("canvas"):
+        for chart in self._all(".charts svg.chart"):
             self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
             for part in (-0.3, 0.0, 0.3):
                 across, down = round(chart.size["width"] * part), round(chart.size["height"] * part * 0.5)
@@ -148,7 +148,7 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
         visitor.reads(VUE)
         visitor.check("run")
         visitor.press(".panel-tabs [role=tab]:nth-child(2)")
-        visitor.shown("canvas")
+        visitor.shown(".charts svg.chart")
     visitor.hover()
     visitor.check("charts")
     for menu in (".aside button", ".said [aria-haspopup], .said .q-btn--round"):
