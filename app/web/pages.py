@@ -19,6 +19,7 @@ from persimchat.app.web.experiments.experiments_page import experiments_page
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.insights.charts_part import charts_part
 from persimchat.app.web.insights.people_part import people_part
+from persimchat.app.web.interview.page import interview_page
 from persimchat.app.web.minds.mind_part import mind_part
 from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
@@ -132,6 +133,18 @@ def register(web: WebContext) -> None:
             return
         viewing = Viewing(web, run, board, _turn(turn))
         await (conversation_page(viewing) if plan is None else story_page(StoryView(viewing, plan)))
+
+    @ui.page("/run/{run}/interview/{agent}", response_timeout=_PATIENCE_S)
+    async def _interview(run: str, agent: str, turn: str = "", number: str = "") -> None:
+        try:
+            board = await web.runs.board(run)
+            plan = await _plan(web, run, board)
+            if plan is not None and StoryView(Viewing(web, run, board), plan).played:
+                _nothing(t("interview.not_yet"))
+                return
+            await interview_page(web, run, board, agent, _turn(turn), _turn(number))
+        except PerSimChatError as error:
+            _nothing(str(error))
 
     @ui.page("/runs", response_timeout=_PATIENCE_S)
     async def _runs() -> None:
