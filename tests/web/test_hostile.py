@@ -198,8 +198,8 @@ def test_set_up(visitor: Visitor, runs: tuple[str, str], tmp_path: Path):
     visitor.reads(SCRIPT)
     visitor.check("another like this")
     visitor.open("/", ".new")
-    visitor.press("[aria-haspopup=menu].q-btn--dense .q-icon")
-    visitor.press(".q-menu .q-item:last-child")
+    visitor.press(".files")
+    visitor.press(".q-menu .q-item:nth-child(4)")
     upload(visitor, [hostile_setup(tmp_path / "{{ x }}<img src=x onerror=window.__x=12>.yaml")])
     for name in NAMES:
         visitor.reads(name)
@@ -235,7 +235,7 @@ def test_personas(visitor: Visitor, tmp_path: Path):
         visitor.shown(".q-dialog textarea")
         visitor.check("editor")
     visitor.open("/", ".new")
-    visitor.press("[aria-label='Add personas']")
+    visitor.press("[title='Add personas']")
     visitor.shown(".q-dialog [role=checkbox]")
     visitor.check("chooser")
 

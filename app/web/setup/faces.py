@@ -48,7 +48,7 @@ class _Faces:
                         ("me", "person", self._me),
                     ):
                         button = ui.button(t(f"setup.{key}"), icon=icon, on_click=act).mark(key)
-                        named(button.props("flat dense no-caps padding='2px 8px'"), t(f"setup.{key}_help"))
+                        button.props("flat dense no-caps padding='2px 8px'").props["title"] = t(f"setup.{key}_help")
             self._row = ui.row().classes("w-full gap-1 items-start").props("role=toolbar")
             named(self._row, t("setup.participants"))
             roves(self._row)
@@ -80,7 +80,7 @@ class _Faces:
         draft = self._form.draft
         notes = _notes(self._form, seat)
         with ui.button(color=None).props("flat no-caps").classes("face-button").mark(f"seat-{number}") as button:
-            named(button, ", ".join([one_line(seat.name), *notes]))
+            button.props["data-who"] = ", ".join([one_line(seat.name), *notes])
             button.props["title"] = one_line(seat.persona.description)
             stop(button, first=number == 0)
             avatar(seat.name, colour(seat.name, draft.names), "48px", human=seat.persona.human)
