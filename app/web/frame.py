@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -46,6 +47,17 @@ _PLACES: Final = (
 """The parts of the product: address, name and picture."""
 
 
+# The bar of a lost connection is NiceGUI's, which has no Czech.
+_SPEAK: Final = """
+const words = {words};
+document.documentElement.lang = words.lang;
+const bar = document.getElementById('popup');
+bar.setAttribute('role', 'alert');
+bar.children[0].textContent = words.lost;
+bar.children[1].textContent = words.again;
+"""
+
+
 class Frame:
     """The header, and the navigation: on the left, or below 900 pixels in a menu. Each page fills the header's parts.
 
@@ -69,9 +81,10 @@ class Frame:
         ui.on_exception(_Faults().notify_once)
         ui.add_css(_style())
         ui.page_title(f"{heading} · PerSimChat")
-        ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
+        words = {"lang": app.storage.client["language"], "lost": t("common.lost"), "again": t("common.connecting")}
+        ui.run_javascript(_SPEAK.format(words=json.dumps(words)))
         self._dark = ui.dark_mode().bind_value(app.storage.user, "dark")
-        with ui.header(elevated=False).classes("bar top items-center gap-2 px-3 py-0 no-wrap"):
+        with ui.header(elevated=False).classes("bar top items-center gap-2 px-3 py-0"):
             with menu("menu", t("common.menu")) as button:
                 button.classes("narrow")
                 self._menu()
@@ -80,7 +93,7 @@ class Frame:
                 ui.icon("forum", size="26px", color="primary").props("aria-hidden=true")
                 ui.label("PerSimChat").classes("text-lg font-bold tracking-tight gt-xs")
             self._rail()
-            self.status = ui.row().classes("items-center gap-2 no-wrap min-w-0")
+            self.status = ui.row().classes("status items-center gap-2 no-wrap min-w-0")
             ui.space()
             self.actions = ui.row().classes("items-center gap-1 no-wrap")
 
@@ -104,7 +117,9 @@ class Frame:
         """The same below 900 pixels."""
         here = _here()
         for address, name, icon in _PLACES:
-            item(icon, t(name), href=address).props(f"active={address == here}")
+            line = item(icon, t(name), href=address)
+            if address == here:
+                line.props("active aria-current=page")
         ui.separator()
         self._languages()
         item("dark_mode", t("common.dark"), self._turn_dark)

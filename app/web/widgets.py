@@ -61,7 +61,7 @@ def card(text: str = "") -> Iterator[ui.column]:
 
 def chip(text: str, colour: str = "") -> ui.label:
     """A short text on a tint of a colour."""
-    label = ui.label(text).classes("tint text-[11px] whitespace-nowrap")
+    label = ui.label(text).classes("tint text-xs whitespace-nowrap")
     if colour:
         label.style(f"--c:{colour}")
     return label

@@ -52,7 +52,7 @@ class _Status:
         self._topics: list[TopicChanged] = []
         self._read = 0  # number of lines that were searched for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
-        self._topic_label = ui.label().classes("text-sm muted truncate max-w-sm min-w-0 gt-sm")
+        self._topic_label = ui.label().classes("run-topic text-sm muted truncate min-w-0")
         with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as self._numbers:
             self._bar = ui.linear_progress(0, size="6px", show_value=False).props("rounded").classes("w-16")
             self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")

@@ -102,7 +102,7 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
     async def forget() -> None:
         await web.pairs.forget(world, pair.companion.agent, pair.companion.person)
 
-    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]") as box:
+    with ui.column().classes("page-height w-full gap-0 no-wrap") as box:
         with ui.element("div").classes("duo shows-talk") as duo:
             with ui.element("section") as section:
                 named(section, t("companion.talk"))
@@ -154,7 +154,5 @@ def _phone_bar() -> None:
                 "() => { const d = document.querySelector('.duo'); "
                 f"d.className = d.className.replace(/shows-\\w+/, 'shows-{key}') }}"
             )
-            button = (
-                ui.button(t(name), icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("flex-1 min-w-0")
-            )
+            button = ui.button(t(name), icon=icon, color=None).props("flat stack no-caps").classes("nav-view")
             button.on("click", js_handler=show)

@@ -143,7 +143,7 @@ def _row(name: str, *, mine: bool) -> ui.row:
 
 
 def _bubble(text: str = "") -> ui.label:
-    return ui.label(clean(text)).classes("bubble text-[15px] max-w-full")
+    return ui.label(clean(text)).classes("bubble text-base max-w-full")
 
 
 class Composer:

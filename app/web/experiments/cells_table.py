@@ -130,7 +130,7 @@ class _Row:
                 with _cell(t("experiments.task")):
                     ui.label(one_line(one.cell.task))
             with _cell(t("experiments.status")), ui.column().classes("gap-1 items-start"):
-                self._status = ui.label().classes("tint text-[11px] whitespace-nowrap")
+                self._status = ui.label().classes("tint text-xs whitespace-nowrap")
                 self._why = ui.label().classes("text-xs muted [overflow-wrap:anywhere]")
             with _cell(t("experiments.utterances")):
                 self._utterances = ui.label().classes("tabular-nums")

@@ -62,5 +62,5 @@ def command(text: str) -> None:
         )
 
     with ui.row().classes("command w-full items-center gap-1 no-wrap pl-3 pr-1 py-1"):
-        ui.label(text).classes("font-mono text-[13px] grow min-w-0 [overflow-wrap:anywhere]")
+        ui.label(text).classes("font-mono text-sm grow min-w-0 [overflow-wrap:anywhere]")
         icon_button("content_copy", t("experiments.copy"), copy)

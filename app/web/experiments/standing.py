@@ -70,7 +70,7 @@ class StandingChip:
     """Whether an experiment is running, complete, or neither."""
 
     def __init__(self) -> None:
-        self._label = ui.label().classes("tint text-[11px] whitespace-nowrap")
+        self._label = ui.label().classes("tint text-xs whitespace-nowrap")
 
     @property
     def text(self) -> str:

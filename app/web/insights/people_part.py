@@ -17,7 +17,7 @@ from persimchat.app.web.insights.moves import Stand, felt, stands, stirred, turn
 from persimchat.app.web.looks import CALM, EMOTION_COLOURS, EMOTION_FACES, colour
 from persimchat.app.web.shared.budgets import budgets, limits_of
 from persimchat.app.web.shared.formats import joined, listed, number
-from persimchat.app.web.widgets import avatar, bar, card, chip, fill, named, notify_error
+from persimchat.app.web.widgets import avatar, bar, card, chip, fill, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_manifest
@@ -88,8 +88,7 @@ class _Person:
         self._need.set_visibility(need is not None or self._human)
         fill(self._level, (need or 0) / 10)
         of_people = t("insights.hand") if hand else t("insights.person")
-        self._wants.set_text(of_people if need is None else str(need))
-        named(self._wants, of_people if need is None else t("insights.wants", value=need))
+        self._wants.set_text(of_people if need is None else t("insights.need_of", value=need))
 
     def _draw_feelings(self) -> None:
         viewing = self._viewing
@@ -142,11 +141,8 @@ class _Moves:
             for one in found:
                 with ui.element("li"), ui.row().classes("w-full items-center gap-2 no-wrap"):
                     who = t("insights.moves_pair", who=one_line(one.speaker), whom=one_line(one.listener))
-                    avatar(one_line(one.speaker), colour(one.speaker, board.participants), "22px")
-                    ui.icon("arrow_forward", size="14px").classes("muted").props("aria-hidden=true")
-                    avatar(one_line(one.listener), colour(one.listener, board.participants), "22px")
                     ui.label(who).classes("text-xs truncate min-w-0 grow basis-0").tooltip(who)
-                    with ui.element("div").classes("flex w-12 shrink-0"):
+                    with ui.element("div").classes("flex w-16 shrink-0"):
                         bar(one.points / most, colour(one.speaker, board.participants))
                     ui.label(number(one.points)).classes("text-xs tabular-nums text-right w-6 shrink-0")
 

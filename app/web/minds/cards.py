@@ -184,3 +184,20 @@ def _level(text: str, value: int) -> None:
     with ui.row().classes("w-full items-center gap-2 no-wrap"):
         ui.label(text).classes("text-sm whitespace-nowrap tabular-nums")
         bar(value / 10, "var(--ring)")
+
+
+def story_card(mind: MindRecord) -> None:
+    """Of a story: whom it supports, what it believes, and its last review."""
+    standing = mind.story
+    if standing is None:
+        return
+    with card(t("minds.story")):
+        supported = one_line(standing.supports) or t("minds.supports_nobody")
+        described(t("minds.supports"), owner(mind) if standing.main and not standing.supports else supported)
+        described(t("minds.review"), standing.review)
+        if standing.beliefs:
+            small(t("minds.beliefs"))
+        for belief in standing.beliefs:
+            with ui.row().classes("w-full items-center gap-2 no-wrap"):
+                words(str(belief.get("text", "")), "text-sm grow min-w-0")
+                ui.label(str(belief.get("score", ""))).classes("text-sm tabular-nums")

@@ -264,13 +264,19 @@ class Look:
     reflections: list[int]
 
 
-def look(file: MindFile, agent: str, turn: int) -> Look | None:
+def look(file: MindFile, agent: str, turn: int, *, or_before: bool = False) -> Look | None:
     """Read a mind; blocks. None if nothing is recorded of it at this turn.
+
+    Args:
+        file: the minds.
+        agent: whose mind.
+        turn: the turn.
+        or_before: whether to take the last record before it in its place: a story's minds change once a round.
 
     Raises:
         InputError: the file is damaged.
     """
-    mind = file.read(agent, turn)
+    mind = file.before(agent, turn + 1) if or_before else file.read(agent, turn)
     if mind is None:
         return None
     planning = _last(file, agent, turn, "plan")
@@ -278,7 +284,7 @@ def look(file: MindFile, agent: str, turn: int) -> Look | None:
     earlier = file.thoughts(agent, reflecting.turn - 1, "insights") if reflecting else iter(())
     return Look(
         mind=mind,
-        before=file.before(agent, turn),
+        before=file.before(agent, mind.turn),
         plan=planning.plan if planning else None,
         planned=planning.turn if planning else 0,
         tree=Tree(file, agent).of(reflecting) if reflecting else [],

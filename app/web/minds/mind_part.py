@@ -56,6 +56,7 @@ class _MindPart:
         self._names: dict[int, str] = {}
         self._asked = 0
         self._agent = ""
+        self._story = viewing.board.started is not None and viewing.board.started.mode == "story"
         self._drawn: Hashable = None
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             self._face = ui.row()
@@ -99,13 +100,13 @@ class _MindPart:
         asked, turn = self._asked, self._viewing.turn
         file = self._minds.judge if agent == self._judge else self._minds.participants
         try:
-            seen = await asyncio.to_thread(look, file, agent, turn)
+            seen = await asyncio.to_thread(look, file, agent, turn, or_before=self._story)
         except PerSimChatError as error:
             notify_error(error)
             return
         if asked != self._asked or self._body.is_deleted:  # a later call draws the newer turn
             return
-        self._heading(agent, turn)
+        self._heading(agent, turn if seen is None else seen.mind.turn)
         self._body.clear()
         with self._body:
             self._why_empty(agent, turn) if seen is None else self._draw(seen, turn)
@@ -115,6 +116,16 @@ class _MindPart:
         mind = seen.mind
         with ui.column().classes("mind-cards w-full gap-3 no-wrap"):
             cards.weak_notes(mind)
+            if self._story:
+                cards.story_card(mind)
+                cards.short_term_card(mind)
+                if seen.plan is not None:
+                    cards.plan_card(seen)
+                if mind.recalled:
+                    recalled_card(mind)
+                if seen.tree:
+                    tree_card(seen, self._viewing.go_to)
+                return
             cards.felt_card(seen)
             cards.need_card(mind)
             cards.plan_card(seen)
@@ -156,8 +167,8 @@ class _MindPart:
             avatar(agent, colour(agent, board.participants), "34px", human=agent in board.people)
         self._when.set_text(t("minds.turn", turn=turn, last=board.turn) if turn else t("minds.awakening"))
         self._offer_interview(agent, turn)
-        _offer(self._previous, turn > 0)
-        _offer(self._next, turn < board.turn)
+        _offer(self._previous, self._viewing.turn > 0)
+        _offer(self._next, self._viewing.turn < board.turn)
 
     def _offer_interview(self, agent: str, turn: int) -> None:
         """A link to an interview with the agent as it is shown, when the run is over."""

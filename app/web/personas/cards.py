@@ -83,7 +83,7 @@ def sheet(persona: Persona) -> None:
         with ui.row().classes("gap-1"):
             for trait in persona.traits:
                 chip(one_line(trait), own_colour(persona.name)).classes(
-                    remove="whitespace-nowrap text-[11px]", add="text-sm break-words"
+                    remove="whitespace-nowrap text-xs", add="text-sm break-words"
                 )
     if persona.knowledge is not None:
         title(t("personas.knowledge"))

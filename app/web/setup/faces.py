@@ -40,7 +40,7 @@ class _Faces:
         with ui.column().classes("w-full gap-2"):
             with ui.row().classes("w-full items-center justify-between gap-x-4 gap-y-1"):
                 title(t("setup.who"))
-                with ui.row().classes("items-center gap-1") as choosing:
+                with ui.row().classes("items-center gap-1 who-acts") as choosing:
                     for key, icon, act in (
                         ("add", "person_add", self._add),
                         ("create", "edit_note", self._create),

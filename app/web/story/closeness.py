@@ -75,7 +75,7 @@ class Closeness:
         with self._table, ui.element("table").classes("heat"):
             with ui.element("thead"), ui.element("tr"):
                 with ui.element("th").props("scope=col"):
-                    ui.label(t("story.closeness_to")).classes("text-[11px] muted whitespace-nowrap")
+                    ui.label(t("story.closeness_to")).classes("text-xs muted whitespace-nowrap")
                 for name in names:
                     with ui.element("th").props("scope=col").classes("heat-to"):
                         ui.label(short[name])

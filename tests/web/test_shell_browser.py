@@ -1,0 +1,118 @@
+"""The frame of every page in a browser: navigation, panes and panel at four widths, type, a lost connection."""
+
+from __future__ import annotations
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from web.conftest import Server
+from web.npm import axe_core
+from web.test_accessibility import Eyes
+
+from persimchat.runs.api import simulate
+from persimchat.state.settings import Settings
+
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
+
+TOPIC = "Should our town close its centre to cars, and who would pay for the buses that come in their place?"
+PLACES = ["New", "Runs", "Personas", "Compare", "Experiments", "Models", "Companion"]
+SMALLEST = 12
+TEXTS = """
+const found = {};
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const at = walker.currentNode.parentElement;
+  const unread = '[aria-hidden=true], .q-icon, script, style, .sr-only';
+  if (!walker.currentNode.textContent.trim() || at.closest(unread)) continue;
+  const box = at.getBoundingClientRect();
+  if (!box.width || !at.checkVisibility()) continue;
+  const own = parseFloat(getComputedStyle(at).fontSize);
+  const drawn = at.closest('svg') ? own * box.height / Math.max(1, at.getBBox ? at.getBBox().height : box.height) : own;
+  if (at.closest('[role=heading], .brand') && drawn > 16) continue;
+  (found[Math.round(drawn * 10) / 10] ??= []).push(walker.currentNode.textContent.trim().slice(0, 40));
+}
+return found;
+"""
+WIDE = "return document.documentElement.scrollWidth > window.innerWidth"
+
+
+@pytest.fixture(scope="module")
+def run(server: Server) -> str:
+    settings = Settings(model="offline", max_messages=6, analysis=True)
+    return simulate(TOPIC, 3, settings=settings, out=server.folder / "conversations").run
+
+
+@pytest.fixture
+def eyes(server: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config):
+    made = Eyes(browser, server.url, axe_core(pytestconfig))
+    with made.held_still():
+        yield made
+
+
+def shown(eyes: Eyes, selector: str) -> list[str]:
+    return [one.text for one in eyes.browser.find_elements(By.CSS_SELECTOR, selector) if one.is_displayed()]
+
+
+def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str):
+    found = []
+    for width in (1440, 1024, 768, 390):
+        eyes.be_wide(width)
+        eyes.open(f"/run/{run}", ".the-end")
+        assert TOPIC in " ".join(shown(eyes, ".run-topic")), width  # the topic has a place at every width
+        two = width >= 900
+        assert [bool(shown(eyes, selector)) for selector in (".rail", ".panel-tabs", ".nav")] == [two, two, not two]
+        if two:
+            assert [name.split("\n")[-1] for name in shown(eyes, ".rail a")] == PLACES
+            assert shown(eyes, ".rail a[aria-current]")[0].endswith("Runs")
+            assert shown(eyes, "aside") and shown(eyes, "section")
+        views = ".panel-tabs [role=tab]" if two else ".nav .nav-view"
+        for number, ready in enumerate((".people li", "aside figure, aside canvas, aside svg", ".mind-cards")):
+            eyes.browser.find_elements(By.CSS_SELECTOR, views)[number + (not two)].click()
+            eyes.until(ready)
+            assert eyes.browser.execute_script(WIDE) is False, (width, ready)
+            sizes = eyes.browser.execute_script(TEXTS)
+            small = {size: texts for size, texts in sizes.items() if float(size) < SMALLEST}
+            assert not small, (width, ready, small)
+            found += eyes.look(f"{ready}, {width}")
+    assert not found, "\n".join(found)
+
+
+def test_a_name_opens_the_mind_beside_the_conversation(eyes: Eyes, run: str):
+    for width in (1440, 390):
+        eyes.be_wide(width)
+        eyes.open(f"/run/{run}", ".the-end")
+        for _ in range(2):  # on a phone, the same name opens it again
+            eyes.press(".said .who")
+            eyes.until(".mind-cards")
+            assert bool(shown(eyes, ".said .who")) is (width > 900)
+            if width < 900:
+                eyes.press(".nav .nav-view")
+        assert not eyes.browser.find_elements(By.CSS_SELECTOR, ".q-dialog")
+
+
+def test_the_menu_of_a_phone_leads_everywhere(eyes: Eyes):
+    eyes.be_wide(390)
+    for address in ("/", "/runs", "/personas", "/compare", "/experiments", "/models", "/companion"):
+        eyes.open(address, "main")
+        eyes.press("header [aria-label=Menu]")
+        eyes.until(".q-menu .q-item")
+        links = eyes.browser.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item")
+        assert [one.text.split("\n")[-1] for one in links] == PLACES
+        here = [one.get_attribute("href") for one in links if one.get_attribute("aria-current")]
+        assert here == [eyes.url + address]
+        assert eyes.browser.execute_script(WIDE) is False, address
+        small = {size: texts for size, texts in eyes.browser.execute_script(TEXTS).items() if float(size) < SMALLEST}
+        assert not small, (address, small)
+
+
+def test_a_bar_tells_that_the_connection_is_lost(eyes: Eyes, run: str):
+    eyes.be_wide(1024)
+    eyes.open(f"/run/{run}", ".the-end")
+    assert not shown(eyes, "#popup")
+    eyes.browser.execute_script("window.socket.disconnect()")
+    eyes.wait.until(lambda _: "PerSimChat does not answer" in " ".join(shown(eyes, "#popup")))
+    bar = eyes.browser.find_element(By.ID, "popup")
+    assert (bar.rect["y"], bar.rect["width"]) == (0, 1024)
+    assert bar.get_attribute("role") == "alert"
+    eyes.browser.execute_script("window.socket.connect()")
+    eyes.wait.until(lambda _: not shown(eyes, "#popup"))
