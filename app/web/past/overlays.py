@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from nicegui import ui
@@ -19,7 +20,7 @@ _WIDTH: Final = 330
 
 def courses(both: Compared) -> None:
     """Draw a chart for each of need to talk, openness and emotions in which the runs differ; nothing if none does."""
-    drawn = _charts(both, _WIDTH)
+    drawn, large = _charts(both, _WIDTH), _charts(both, WIDE)
     if not drawn:
         return
     title(t("past.courses"))
@@ -27,9 +28,8 @@ def courses(both: Compared) -> None:
     with ui.element("div").classes("courses w-full"):
         for place, chart in enumerate(drawn):
             with ui.element("div").classes("surface p-3 min-w-0"):
-                large = _charts(both, WIDE)[place]
                 file = f"{both.a.path.name} {both.b.path.name} {chart.title}"
-                ChartBox(file, larger=lambda chart=large: chart, slider=False).draw(chart)
+                ChartBox(file, larger=partial(large.__getitem__, place), slider=False).draw(chart)
 
 
 def _charts(both: Compared, width: float) -> list[Chart]:
