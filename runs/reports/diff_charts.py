@@ -28,7 +28,6 @@ def overlays(
     *,
     named: Mapping[str, str] = IN_ENGLISH,
     parts: str = "",
-    note: str = "",
     width: float = WIDTH,
     words: Words = ENGLISH,
 ) -> list[Chart]:
@@ -41,7 +40,6 @@ def overlays(
         b: the other.
         named: emotions in words.
         parts: what is said at the mark of the utterance at which they part.
-        note: says which line is whose; below each chart.
         width: of the charts.
         words: the texts.
     """
@@ -69,7 +67,7 @@ def overlays(
             )
             for name, both in courses.items()
         ]
-        return [lanes(title, rows, last=last, width=width, marks=marks, note=note, words=words)]
+        return [lanes(title, rows, last=last, width=width, marks=marks, words=words)]
 
     return [
         *drawn(words.emotions, {name: both for name, (_, both) in felt.items()}, shown),

@@ -27,8 +27,8 @@ def told(out: Path, run: str, anger: list[int], needs: list[int], words: str = "
 def test_what_differs_is_drawn_over_each_other(tmp_path: Path) -> None:
     a = told(tmp_path, "a", [0, 2, 3, 9], [5, 5, 5, 5])
     b = told(tmp_path, "b", [0, 2, 7, 9], [5, 5, 5, 5], "abx")
-    (chart,) = overlays(a, b, parts="They part", note="A solid, B dashed")
-    assert (chart.title, chart.note) == ("Emotions", "A solid, B dashed")
+    (chart,) = overlays(a, b, parts="They part")
+    assert chart.title == "Emotions"
     assert [text.text for text in chart.texts if "name" in text.style] == [f"{EVA}: anger"]
     assert [("dashed" in line.style, line.label) for line in chart.lines] == [(False, "A 9"), (True, "B 9")]
     assert [(mark.turn, mark.title) for mark in chart.marks] == [(3, "They part")]

@@ -90,6 +90,18 @@ async def test_an_origin_alone_offers_its_branches(user: User, web: WebContext):
     assert comparison_of(origin.run, branch.run) in links
 
 
+async def test_courses_stand_over_each_other(user: User, web: WebContext):
+    one, other = await begin(web, messages=3), await begin(web, messages=3, topic="Cats or dogs?", seed=11)
+    for live in (one, other):
+        await live.ended()
+    await user.open(comparison_of(one.run, other.run))
+    await user.should_see("A solid, B dashed.", retries=80)
+    drawn = "".join(str(html.content) for html in user.find(kind=ui.html).elements)
+    for name in one.board.participants:
+        assert name in drawn
+    assert "dashed" in drawn and "Need to talk" in drawn
+
+
 async def test_a_run_is_equal_to_itself(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()

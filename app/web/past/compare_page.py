@@ -12,6 +12,7 @@ from nicegui import ui
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.past.compare_facts import Compared, facts, heads
+from persimchat.app.web.past.overlays import courses
 from persimchat.app.web.past.side_by_side import side_by_side
 from persimchat.app.web.past.wording import address_of, branched, moment, title_of
 from persimchat.app.web.shared.navigation import comparison_of
@@ -133,6 +134,7 @@ async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
     with box:
         heads(both)
         facts(both.comparison, both.a, both.b)
+        courses(both)
         side_by_side(both.comparison, both.a, both.b)
 
 
