@@ -13,7 +13,8 @@ from pydantic import SecretStr
 
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.models.building import NO_KEY
-from persimchat.models.connections import KEY_HOSTS, clients, may_have_own_key
+from persimchat.models.connections import clients
+from persimchat.models.hosts import KEY_HOSTS, may_have_own_key
 from persimchat.models.naming import ModelName, parse_model_name, shown
 from persimchat.state.errors import InputError, MissingExtraError, suggestion
 from persimchat.state.settings import Settings

@@ -11,7 +11,8 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from persimchat.models.connections import clients, may_have_own_key
+from persimchat.models.connections import clients
+from persimchat.models.hosts import may_have_own_key
 from persimchat.models.local.server import key_of
 from persimchat.models.naming import PACKAGES, ModelName, shown, unknown_provider
 from persimchat.models.profiles import profile_of

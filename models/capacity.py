@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-from persimchat.models.connections import client_options, may_have_own_key
+from persimchat.models.connections import client_options
 from persimchat.models.failures import message_of
+from persimchat.models.hosts import may_have_own_key
 from persimchat.models.limits import PerLoop
 from persimchat.models.local.files import model_file
 from persimchat.models.local.gguf import read_header

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
-import os
 import ssl
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from persimchat.models.bounded_http import HEADERS, bound, bound_async
+from persimchat.models.hosts import is_this_machine
 from persimchat.models.naming import ModelName
-
-KEY_HOSTS: Final = "PERSIMCHAT_KEY_HOSTS"
-"""Environment variable: the hosts beside this machine that get the key in PERSIMCHAT_API_KEY."""
 
 _OWNED: Final = ("openai-organization", "openai-project")
 _TELLTALE: Final = "x-stainless-"
@@ -47,33 +42,6 @@ def client_options(name: ModelName, timeout_s: float) -> dict[str, Any]:
         # a redirect to https would fail instead of going unchecked.
         options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return options
-
-
-def is_this_machine(url: str | None) -> bool:
-    """Whether an address is a loopback one."""
-    host = (urlsplit(url).hostname if url else None) or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def may_have_own_key(url: str | None) -> bool:
-    """Whether a server gets the key in PERSIMCHAT_API_KEY: one of this machine, or a host in PERSIMCHAT_KEY_HOSTS.
-
-    That variable is a list of host names with commas between them, each with or without a port.
-    """
-    try:
-        if is_this_machine(url):
-            return True
-        parts = urlsplit(url or "")
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme.lower() == "https" else 80)
-    except ValueError:
-        return False
-    named = {entry.strip().lower() for entry in os.environ.get(KEY_HOSTS, "").split(",") if entry.strip()}
-    return bool(host) and bool({host, f"{host}:{port}"} & named)
 
 
 def _strip(request: Any) -> None:

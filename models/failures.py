@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from persimchat.models.hosts import KEY_HOSTS, may_have_own_key
 from persimchat.models.naming import ModelName
 from persimchat.models.redaction import beginning, scrub, short
 from persimchat.state.errors import ModelError
@@ -279,6 +281,8 @@ def _key_remedy(name: ModelName) -> str:
             return "Set OPENAI_API_KEY to a valid key."
         case "azure":
             return "Set AZURE_OPENAI_API_KEY to the key of this endpoint."
+        case "compatible" if os.environ.get("PERSIMCHAT_API_KEY") and not may_have_own_key(name.base_url):
+            return f"Name its host in {KEY_HOSTS}, so that it gets the key in PERSIMCHAT_API_KEY."
         case "compatible" | "ollama":
             return "Set PERSIMCHAT_API_KEY to the key of this server (OPENAI_API_KEY is not sent to other servers)."
         case _:

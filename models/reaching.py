@@ -16,8 +16,9 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from persimchat.models.connections import client_options, may_have_own_key
+from persimchat.models.connections import client_options
 from persimchat.models.failures import model_error
+from persimchat.models.hosts import may_have_own_key
 from persimchat.models.local.files import model_file
 from persimchat.models.naming import OPENAI_URL, ModelName, default_model_name, parse_model_name, server_address, shown
 from persimchat.models.registry import ready_model

@@ -10,7 +10,7 @@ In a story, `happening` tells what happens between utterances; `mind` comes afte
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -52,6 +52,29 @@ class _Event(BaseModel):
     version: int = EVENTS_VERSION
 
 
+class GuideTold(Stored):
+    """A focus group's guide, as far as somebody must know it who follows the run."""
+
+    moderator: str
+    questions: list[str] = Field(description="in the guide's words; an utterance's `question` counts them from 1")
+    shown: str = Field(default="", description="what everybody is shown; empty if nothing is")
+    shown_with: list[int] = Field(
+        default=[], description="the numbers of the questions with which it is shown; empty: from the beginning"
+    )
+
+    @classmethod
+    def of(cls, guide: Guide | None) -> Self | None:
+        """What is told of a guide; None if there is none."""
+        if guide is None:
+            return None
+        return cls(
+            moderator=guide.moderator,
+            questions=[question.ask for question in guide.questions],
+            shown=guide.stimulus.words if guide.stimulus is not None else "",
+            shown_with=[number for number, question in enumerate(guide.questions, start=1) if question.show],
+        )
+
+
 class Started(_Event):
     """A run begins."""
 
@@ -70,7 +93,7 @@ class Started(_Event):
         default=0, description="resumed runs and branches: the number of utterances in the past, which come first"
     )
     notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
-    guide: Guide | None = Field(
+    guide: GuideTold | None = Field(
         default=None,
         exclude_if=is_none,
         description="a focus group: its moderator, the questions, what is shown; left out without a guide",

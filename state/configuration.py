@@ -27,12 +27,13 @@ NOT_SETTINGS: Final = frozenset(
         "PERSIMCHAT_SHARED",
         "PERSIMCHAT_TEST_POSTGRES",
         "PERSIMCHAT_API_KEY",
+        "PERSIMCHAT_KEY_HOSTS",
         "PERSIMCHAT_MODELS",
         "PERSIMCHAT_LOCAL_LOG",
     }
 )
 """Variables with the prefix that are not settings: for tests (a folder of data, a server), a model server's key, the
-folder of model files, and the log file of llama.cpp."""
+hosts that get it, the folder of model files, and the log file of llama.cpp."""
 
 
 def load_settings(

@@ -38,6 +38,12 @@ class Stimulus(BaseModel):
             raise ValueError("a stimulus needs a text or the description of an image")
         return self
 
+    @property
+    def words(self) -> str:
+        """Heading, text, and description of the image, a paragraph each."""
+        image = f"An image: {self.image}" if self.image else ""
+        return "\n\n".join(filter(None, [self.title, self.text, image]))
+
 
 class GuideQuestion(BaseModel):
     """One question of the moderator."""

@@ -72,7 +72,8 @@ def guide(
     from persimchat.app.commands.request import assigned
     from persimchat.evaluation.guide.asking import by_lot, to_ask
     from persimchat.runs.folder.reading import read_run
-    from persimchat.runs.reports.guide_summary import summary_of, write_summary
+    from persimchat.runs.reports.guide_page import write_summary
+    from persimchat.runs.reports.guide_summary import summary_of
 
     folder = find_run(wanted, runs)
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}

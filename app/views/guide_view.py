@@ -10,12 +10,9 @@ from rich.text import Text
 
 from persimchat.app.views.run_tables import Look, table
 from persimchat.runs.reports.guide import Positions, Stand
-from persimchat.runs.reports.guide_summary import Answers, GroupSummary
+from persimchat.runs.reports.guide_summary import MOST_QUOTES, Answers, GroupSummary
 from persimchat.runs.reports.words import UNKNOWN, count, decimal, listed
 from persimchat.state.plain_text import one_line
-
-_QUOTES = 3
-"""Quotes of a theme."""
 
 
 def shown(found: GroupSummary, look: Look, notes: Iterable[str]) -> RenderableType:
@@ -64,6 +61,6 @@ def _question(one: Answers, look: Look) -> Iterator[RenderableType]:
     for theme in one.themes:
         about = f": {one_line(theme.about)}" if theme.about else ""
         yield Padding(look(f"{'•' if look.unicode else '-'} {one_line(theme.name)}{about}"), (0, 0, 0, 2))
-        for quote in theme.quotes[:_QUOTES]:
+        for quote in theme.quotes[:MOST_QUOTES]:
             yield Padding(look(f'"{one_line(quote.words)}" ({quote.speaker}, {quote.turn})'), (0, 0, 0, 6))
     yield Text("")

@@ -12,6 +12,7 @@ from persimchat.runs.events import (
     Asked,
     Continued,
     Event,
+    GuideTold,
     HandRaised,
     Happened,
     MindChanged,
@@ -25,16 +26,17 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.folder.lines import happening_in_words, stimulus_in_words
+from persimchat.runs.folder.lines import happening_in_words
 from persimchat.runs.reports.pruning_figures import Wording, sentence
 from persimchat.runs.reports.words import count
-from persimchat.state.guide import Guide
 from persimchat.state.person_answer import PositionQuestion, StoryQuestion, numbered
 from persimchat.state.plain_text import one_line
 from persimchat.state.poll import Poll
 
 RECENT: Final = 4
 """How many utterances of a resumed run's past are shown."""
+
+_PARAGRAPH: Final = "\n\n"
 
 _ONLY_NEW: Final = (Asked, Continued, HandRaised, Paused, Speaking, Waiting)
 """Events that never belong to the past."""
@@ -147,12 +149,12 @@ class Guided:
     """Tells of a focus group's guide: which question an utterance puts, and what everybody is shown."""
 
     def __init__(self) -> None:
-        self._guide: Guide | None = None
+        self._guide: GuideTold | None = None
 
     def begin(self, event: Started) -> str:
         """Take a run's `started` event; returns what is shown from the beginning, empty if nothing is."""
         self._guide = event.guide
-        return self._shown(0) if event.guide is not None and not event.guide.shown_with else ""
+        return self._shown() if event.guide is not None and not event.guide.shown_with else ""
 
     def question(self, event: Uttered) -> str:
         """Which question of the guide an utterance puts; empty if none."""
@@ -163,15 +165,11 @@ class Guided:
 
     def shown(self, event: Uttered) -> str:
         """What is shown with an utterance; empty if nothing is."""
-        return self._shown(event.question) if event.question else ""
+        return self._shown() if self._guide is not None and event.question in self._guide.shown_with else ""
 
-    def _shown(self, number: int) -> str:
-        guide = self._guide
-        if guide is None or guide.stimulus is None or (number and not guide.questions[number - 1].show):
-            return ""
-        words = stimulus_in_words(guide.stimulus)
-        words = words.replace("\n\n", ": ", 1) if guide.stimulus.title else words
-        return f"Everybody is shown: {one_line(words)}"
+    def _shown(self) -> str:
+        words = self._guide.shown if self._guide is not None else ""
+        return f"Everybody is shown: {one_line(words.replace(_PARAGRAPH, ' / '))}" if words else ""
 
 
 def addressed(event: Uttered) -> str:

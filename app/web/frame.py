@@ -13,12 +13,15 @@ from nicegui import app, context, ui
 from persimchat.app.web.widgets import item, menu, named
 from persimchat.app.web.words import LANGUAGES, t
 from persimchat.runs.reports import palette
+from persimchat.runs.reports.charts.drawing import style_sheet
 
 
 @cache
 def _style() -> str:
     written = files("persimchat.app.web").joinpath("style.css").read_text(encoding="utf-8")
-    return f":root {{ {palette.style()} }}\nbody.body--dark {{ {palette.style(dark=True)} }}\n{written}"
+    return (
+        f":root {{ {palette.style()} }}\nbody.body--dark {{ {palette.style(dark=True)} }}\n{style_sheet()}\n{written}"
+    )
 
 
 def chosen_language() -> str:

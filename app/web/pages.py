@@ -19,6 +19,7 @@ from persimchat.app.web.experiments.experiments_page import experiments_page
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.insights.charts_part import charts_part
 from persimchat.app.web.insights.people_part import people_part
+from persimchat.app.web.interview.page import interview_page
 from persimchat.app.web.minds.mind_part import mind_part
 from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
@@ -37,6 +38,8 @@ from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
+_PATIENCE_S: Final = 60.0
+"""Seconds that a page may take to be drawn; after NiceGUI's usual three, a busy machine would show an empty one."""
 _DIGITS: Final = 9
 """The most digits of a turn in an address."""
 
@@ -116,11 +119,11 @@ def _topic(viewing: Viewing) -> str:
 def register(web: WebContext) -> None:
     """Register every page with NiceGUI's application."""
 
-    @ui.page("/")
+    @ui.page("/", response_timeout=_PATIENCE_S)
     async def _new(like: str = "", setup: str = "") -> None:
         await new_page(web, like=like, setup=setup)
 
-    @ui.page("/run/{run}")
+    @ui.page("/run/{run}", response_timeout=_PATIENCE_S)
     async def _run(run: str, turn: str = "") -> None:
         try:
             board = await web.runs.board(run)
@@ -131,23 +134,35 @@ def register(web: WebContext) -> None:
         viewing = Viewing(web, run, board, _turn(turn))
         await (conversation_page(viewing) if plan is None else story_page(StoryView(viewing, plan)))
 
-    @ui.page("/runs")
+    @ui.page("/run/{run}/interview/{agent}", response_timeout=_PATIENCE_S)
+    async def _interview(run: str, agent: str, turn: str = "", number: str = "") -> None:
+        try:
+            board = await web.runs.board(run)
+            plan = await _plan(web, run, board)
+            if plan is not None and StoryView(Viewing(web, run, board), plan).played:
+                _nothing(t("interview.not_yet"))
+                return
+            await interview_page(web, run, board, agent, _turn(turn), _turn(number))
+        except PerSimChatError as error:
+            _nothing(str(error))
+
+    @ui.page("/runs", response_timeout=_PATIENCE_S)
     async def _runs() -> None:
         await runs_page(web)
 
-    @ui.page("/compare")
+    @ui.page("/compare", response_timeout=_PATIENCE_S)
     async def _compare(a: str = "", b: str = "") -> None:
         await compare_page(web, a, b)
 
-    @ui.page("/personas")
+    @ui.page("/personas", response_timeout=_PATIENCE_S)
     async def _personas() -> None:
         await personas_page(web)
 
-    @ui.page("/experiments")
+    @ui.page("/experiments", response_timeout=_PATIENCE_S)
     async def _experiments() -> None:
         await experiments_page(web)
 
-    @ui.page("/experiments/{name}")
+    @ui.page("/experiments/{name}", response_timeout=_PATIENCE_S)
     async def _experiment(name: str) -> None:
         try:
             web.experiments.place(name)
@@ -156,11 +171,11 @@ def register(web: WebContext) -> None:
             return
         experiment_page(web, name)
 
-    @ui.page("/models")
+    @ui.page("/models", response_timeout=_PATIENCE_S)
     async def _models() -> None:
         models_page(web)
 
-    @ui.page("/companion")
+    @ui.page("/companion", response_timeout=_PATIENCE_S)
     async def _companion(agent: str = "", person: str = "") -> None:
         await companion_page(web, agent, person)
 

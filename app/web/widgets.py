@@ -26,12 +26,11 @@ def named(element: ui.element, name: str) -> ui.element:
 
 def avatar(name: str, colour: str, size: str = "36px", *, human: bool = False) -> None:
     """A participant's initials in their colour; decoration, as the name stands beside it."""
-    ring = f"background:linear-gradient(135deg,{colour},color-mix(in srgb,{colour} 65%,#0f172a))"
     with (
         ui.avatar(color=None, size=size)
-        .classes("text-white font-semibold shrink-0")
+        .classes("font-semibold shrink-0")
         .props("aria-hidden=true")
-        .style(ring)
+        .style(f"background:{colour}; color:var(--on)")
     ):
         if human:
             ui.icon("person")

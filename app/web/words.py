@@ -16,6 +16,9 @@ from nicegui import context
 LANGUAGES: Final = {"en": "English", "cs": "Čeština"}
 """The languages of the pages by code, each under its own name."""
 
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's, where it is there: it reads the catalogue in a tenth of the time."""
+
 Entry = dict[str, str | dict[str, str]]
 
 _CZECH: Final = str.maketrans({",": "\u00a0", ".": ","})
@@ -28,7 +31,7 @@ def catalogue() -> dict[str, Entry]:
     for file in sorted(files("persimchat.app.web").joinpath("strings").iterdir(), key=lambda file: file.name):
         if file.name.endswith(".yaml"):
             area = file.name.removesuffix(".yaml")
-            entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+            entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
             found |= {f"{area}.{name}": entry for name, entry in entries.items()}
     return found
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from persimchat.runs.events import Concluded, Happened, Silenced, Uttered
 from persimchat.runs.folder.stored import Stored, Turn
-from persimchat.state.guide import Guide, Stimulus
+from persimchat.state.guide import Guide
 from persimchat.state.plain_text import clean, one_line
 
 DISCLAIMER: Final = (
@@ -91,13 +91,7 @@ def head(topic: str, participants: Iterable[str], guide: Guide | None = None) ->
         return begin
     first = guide.shown_with
     when = f"with question {first}" if first else "from the beginning"
-    return f"{begin}*Everybody is shown this, {when}:*\n\n{text(stimulus_in_words(guide.stimulus))}\n\n"
-
-
-def stimulus_in_words(stimulus: Stimulus) -> str:
-    """What a focus group is shown: its heading, its text, and the description of an image, a paragraph each."""
-    image = f"An image: {stimulus.image}" if stimulus.image else ""
-    return "\n\n".join(filter(None, [stimulus.title, stimulus.text, image]))
+    return f"{begin}*Everybody is shown this, {when}:*\n\n{text(guide.stimulus.words)}\n\n"
 
 
 def spoken(uttered: Uttered) -> str:

@@ -14,6 +14,7 @@ from persimchat.runs.events import (
     OWN_ENDS,
     Analysed,
     Event,
+    GuideTold,
     Happened,
     Judged,
     JudgeMindChanged,
@@ -94,7 +95,7 @@ def _started(record: Record, end: int) -> Started:
         "max_messages": _limit(record),
         "people": about.people,
         "turn": sum(utterance.turn <= end for utterance in record.utterances),
-        "guide": about.guide,
+        "guide": GuideTold.of(about.guide),
     }
     return checked(Started, given, str(record.path / MANIFEST))
 

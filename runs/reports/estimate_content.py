@@ -6,7 +6,7 @@ The personas, relationships, goals, topic and rules are the conversation's own. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Final
 
@@ -202,6 +202,11 @@ class Typical:
             mind["openness"] = _MIDDLE
         return mind
 
+    @cached_property
+    def _recalled(self) -> dict[tuple[int, str | None], list[Memory]]:
+        """What `memories` has found: several tasks of one mind recall the same."""
+        return {}
+
     def memories(self, turn: int, persona: Persona | None = None) -> list[Memory]:
         """The memories recalled after the utterance with this number, cut to a prompt's budget.
 
@@ -209,6 +214,12 @@ class Typical:
             turn: number of the utterance.
             persona: whose; None for the persona judge.
         """
+        key = (turn, persona.name if persona is not None else None)
+        if key not in self._recalled:
+            self._recalled[key] = self._recall(turn, persona)
+        return self._recalled[key]
+
+    def _recall(self, turn: int, persona: Persona | None) -> list[Memory]:
         speaks, given = persona is not None, given_memories(persona) if persona else []
         if self.settings.cognition == "fixed":
             return within_budget(given, self.settings.memory_tokens)

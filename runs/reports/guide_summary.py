@@ -1,13 +1,11 @@
-"""The summary of a focus group: questions with answers and themes, positions before and after; one page to print."""
+"""The summary of a focus group: questions with answers and themes, positions before and after."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.themes import RecordedThemes, Theme
 from persimchat.runs.reports.guide import (
@@ -20,14 +18,11 @@ from persimchat.runs.reports.guide import (
     positions,
     sections,
 )
-from persimchat.runs.reports.report import page_environment, write_page
 from persimchat.state.errors import InputError
 from persimchat.state.guide import Guide, GuideQuestion
 
-NAME: Final = "summary.html"
-"""The name of the page's file."""
 MOST_QUOTES: Final = 3
-"""Quotes of a theme on the page."""
+"""Quotes of a theme that are shown."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,7 @@ class GroupSummary:
         positions: where everybody stood before and after.
         utterances: made.
         stop_reason: why it ended; None if no ending is recorded.
+        most_quotes: of a theme that are shown.
     """
 
     run: str
@@ -75,6 +71,7 @@ class GroupSummary:
     positions: Sequence[Positions]
     utterances: int
     stop_reason: str | None
+    most_quotes: int = MOST_QUOTES
 
     @property
     def judges(self) -> list[str]:
@@ -156,14 +153,3 @@ def summary_of(record: Record, by: str | None = None) -> GroupSummary:
         utterances=len(record.utterances),
         stop_reason=record.manifest.stop_reason,
     )
-
-
-def summary_page(summary: GroupSummary) -> str:
-    """A summary as one page to print: HTML without scripts and without a network."""
-    template = page_environment({}).get_template("guide.html.jinja")
-    return template.render(s=summary, most_quotes=MOST_QUOTES, disclaimer=DISCLAIMER)
-
-
-def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:
-    """Write the page of a summary; raises as `write_page`."""
-    write_page(path, lambda: summary_page(summary), what="the summary", force=force)

@@ -139,7 +139,7 @@ def person_style(name: str, names: Sequence[str]) -> str:
 def style(*, dark: bool = False) -> str:
     """The declarations of all variables, for the light or the dark style of a page."""
     tints = {f"{letter}{place}": tint for letter, group in GROUPS.items() for place, tint in enumerate(group)}
-    tints |= {"neutral": NEUTRAL, "on": Tint("#ffffff", "#0b1120")}
+    tints |= {"accent": ACCENT, "neutral": NEUTRAL, "on": Tint("#ffffff", "#0b1120")}
     return " ".join(f"--{name}: {tint[dark]};" for name, tint in tints.items())
 
 

@@ -23,6 +23,8 @@ from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import palette, words
 from persimchat.runs.reports.charts.drawing import style_sheet, svg
 from persimchat.runs.reports.charts.talk import verdict_style
+from persimchat.runs.reports.guide import guide_of
+from persimchat.runs.reports.guide_summary import summary_of
 from persimchat.runs.reports.report_insights import message_bars, minds_by_agent, report_charts, talk_of
 from persimchat.runs.reports.report_people import emotion_style, people
 from persimchat.runs.reports.report_pruning import pruning_report
@@ -117,6 +119,7 @@ def report_html(record: Record) -> str:
             heading=conclusion_heading,
             story=story,
             pruning=pruning_report(minds, who),
+            group=summary_of(record) if guide_of(record) is not None else None,
             condition=CONDITION,
             disclaimer=DISCLAIMER,
             chunks=folded(

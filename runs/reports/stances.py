@@ -9,9 +9,11 @@ Credit says after whom somebody moved, not because of whom.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final
 
 from persimchat.runs.events import MindRecord, Uttered
@@ -92,7 +94,8 @@ def in_verdicts(record: Record) -> Iterator[Observation]:
     for name in _participants(record):
         own = [said.turn for said in record.utterances if said.speaker == name and said.heard_by is None]
         for turn, following in zip(own, [*own, None][1:], strict=True):
-            verdict = next((v for v in record.verdicts if v.turn >= turn), None)
+            first = bisect_left(record.verdicts, turn, key=attrgetter("turn"))
+            verdict = record.verdicts[first] if first < len(record.verdicts) else None
             if verdict is None or (following is not None and verdict.turn >= following):
                 continue
             held = next((position for position in verdict.positions if position.agent == name), None)

@@ -24,7 +24,7 @@ from persimchat.nodes.assembling import (
 )
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
-from persimchat.runs.events import Event, Started
+from persimchat.runs.events import Event, GuideTold, Started
 from persimchat.runs.folder.checkpoints import check_location
 from persimchat.runs.folder.manifest import Manifest, most_utterances
 from persimchat.runs.folder.run_folder import RunFolder, new_run_id, now
@@ -134,7 +134,7 @@ def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "
         max_messages=most_utterances(settings, scenario.story),
         people=[p.name for p in scenario.participants if p.human],
         notice=notice,
-        guide=scenario.guide,
+        guide=GuideTold.of(scenario.guide),
     )
 
 

@@ -17,8 +17,7 @@ from pydantic import TypeAdapter
 
 import persimchat
 from persimchat.personas.scenario import load_story
-from persimchat.runs.events import EVENTS_VERSION, Event, Started, event_schema
-from persimchat.state.guide import Guide, GuideQuestion
+from persimchat.runs.events import EVENTS_VERSION, Event, GuideTold, Started, event_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/events.md").read_text(encoding="utf-8")
@@ -113,7 +112,7 @@ def test_a_silenced_speaker_is_in_order() -> None:
 def test_the_schema_is_that_of_what_is_printed() -> None:
     schema = event_schema()
     assert set(schema["discriminator"]["mapping"]) == EVENTS.keys()
-    guide = Guide(moderator="m", questions=[GuideQuestion(ask="q")])
+    guide = GuideTold(moderator="m", questions=["q"])
     started = Started(run="r", topic="t", participants=[], models={}, max_messages=1, guide=guide)
     written = started.model_dump(mode="json")
     assert set(schema["$defs"]["Started"]["properties"]) == set(written)

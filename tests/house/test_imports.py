@@ -24,6 +24,7 @@ AREAS = (
     "chat",
     "story",
     "past",
+    "interview",
     "experiments",
     "companion",
     "api",

@@ -14,7 +14,10 @@ from loopback.answering import Fault
 from loopback.server import LoopbackServer, free_port
 
 from persimchat.models import reaching
+from persimchat.models.building import build
+from persimchat.models.failures import model_error
 from persimchat.models.local.files import FOLDER_VARIABLE
+from persimchat.models.naming import parse_model_name
 from persimchat.models.reaching import reach, reach_all, served_models
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
@@ -145,3 +148,19 @@ async def test_typed_addresses_are_asked_carefully(serve: Serve, monkeypatch: py
     monkeypatch.setattr(reaching, "may_have_own_key", lambda _: False)
     await served_models(server.url)
     assert [key for _, key in server.told] == ["Bearer own-key", ""]
+
+
+async def test_the_own_key_goes_to_this_machine_and_to_named_hosts(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    """Of every path by which a server is asked: with the model itself, too."""
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", "own-key")
+    name = "m@http://gpu.example:8000/v1"
+    assert build(parse_model_name(name), Settings()).openai_api_key.get_secret_value() == "no-key"
+    monkeypatch.setenv("PERSIMCHAT_KEY_HOSTS", "gpu.example")
+    assert build(parse_model_name(name), Settings()).openai_api_key.get_secret_value() == "own-key"
+    monkeypatch.delenv("PERSIMCHAT_KEY_HOSTS")
+    refused = model_error(Refused(), parse_model_name(name), timeout_s=1)
+    assert "PERSIMCHAT_KEY_HOSTS" in refused.remedy
+
+
+class Refused(Exception):
+    status_code = 401

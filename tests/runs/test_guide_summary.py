@@ -13,7 +13,9 @@ from run_folders import HOSTILE, PEOPLE, utterance, write_run
 
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.guide import positions, sections
-from persimchat.runs.reports.guide_summary import summary_of, summary_page, write_summary
+from persimchat.runs.reports.guide_page import summary_page, write_summary
+from persimchat.runs.reports.guide_summary import summary_of
+from persimchat.runs.reports.report import report_html
 from persimchat.state.errors import InputError
 
 Refused = Callable[..., str]
@@ -92,3 +94,10 @@ def test_the_page_says_what_it_shows(tmp_path: Path) -> None:
     assert "No model was asked for themes" in page
     assert f"Said nothing: {PEOPLE[2]}" in page
     assert MODERATOR in page
+
+
+def test_the_report_has_it_too_and_others_have_not(tmp_path: Path) -> None:
+    report = report_html(read_run(write_group(tmp_path / "group")))
+    assert "What would keep you from the app?" in report
+    assert 'href="#group"' in report
+    assert 'href="#group"' not in report_html(read_run(write_run(tmp_path / "other")))

@@ -53,6 +53,7 @@ def test_environment_values():
         "PERSIMCHAT_SEED": " ",
         "PERSIMCHAT_SHARED": "/data",
         "PERSIMCHAT_API_KEY": "secret",
+        "PERSIMCHAT_KEY_HOSTS": "gpu.example",
         "PERSIMCHATTER": "x",
         "persimchat_timeout_s": "3",
         "OPENAI_API_KEY": "secret",

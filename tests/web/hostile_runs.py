@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,6 +98,8 @@ def hostile_run(out: Path, run: str, **about: Any) -> str:
         {"turn": 4, "do": "topic", "topic": TOPIC},
     ]
     (folder / "control.jsonl").write_text(lines(deeds), encoding="utf-8")
+    labels = {"name": SCRIPT, "tags": [CHART, VUE[:40], ":window.__x=12", "<img src=x onerror=window.__x=13>"]}
+    (folder / "labels.json").write_text(json.dumps(labels), encoding="utf-8")
     return run
 
 

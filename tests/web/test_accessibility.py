@@ -135,7 +135,7 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
 
 def test_other_pages(eyes: Eyes, runs: list[str]):
     found = []
-    eyes.open("/runs", ".run-card")
+    eyes.open("/runs", ".run-row")
     found += eyes.look("runs")
     eyes.open(f"/compare?a={runs[0]}&b={runs[1]}", ".side-by-side")
     found += eyes.look("compare")
@@ -154,7 +154,7 @@ def test_on_a_phone(eyes: Eyes, runs: list[str]):
     try:
         eyes.open(f"/run/{runs[0]}", ".the-end")
         found += eyes.look("discussion on a phone")
-        eyes.open("/runs", ".run-card")
+        eyes.open("/runs", ".run-row")
         found += eyes.look("runs on a phone")
     finally:
         eyes.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

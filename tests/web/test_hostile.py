@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import WAIT_S, Server
-from web.hostile_runs import NAMES, SCRIPT, VUE, hostile_personas, hostile_run, hostile_setup
+from web.hostile_runs import CHART, NAMES, SCRIPT, VUE, hostile_personas, hostile_run, hostile_setup
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
@@ -108,7 +108,8 @@ class Visitor:
 def runs(server: Server) -> tuple[str, str]:
     out = server.folder / "conversations"
     first = hostile_run(out, "20260101-120000-tea-0001")
-    branch = {"of": first, "turn": 4, "why": "branch", "changed": {"model": SCRIPT, "say": {SCRIPT: VUE}}}
+    changed = {"model": SCRIPT, SCRIPT: VUE, "say": {"speaker": CHART, "text": VUE}}
+    branch = {"of": first, "turn": 4, "why": "branch", "changed": changed}
     second = hostile_run(
         out,
         "20260101-130000-tea-0002",
@@ -172,7 +173,7 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
 def test_past_runs(visitor: Visitor, runs: tuple[str, str]):
     for device in ({**PHONE, "width": 1440, "mobile": False}, PHONE):
         visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
-        visitor.open("/runs", ".run-card")
+        visitor.open("/runs", ".run-row")
         visitor.reads(SCRIPT)
         visitor.shown("input").send_keys(SCRIPT)
         visitor.check("runs")

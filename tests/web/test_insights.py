@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from nicegui import ui
 from nicegui.testing import User
 from run_folders import PEOPLE, given, manifest, mind, score, utterance, write_debate, write_run, write_steered
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import WAIT_S, Server, begin
 
+from persimchat.app.web import insights
+from persimchat.app.web.board import Board, board_of
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.insights.charts_part import charts_part
-from persimchat.app.web.insights.figures import drawn_from
 from persimchat.app.web.insights.people_part import people_part
+from persimchat.app.web.insights.talk import talk
+from persimchat.app.web.shared.chart_box import ChartBox
+from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.reports.charts.lines import Lane, Series, lanes
+from persimchat.runs.reports.charts.model import MOST_POINTS
+from persimchat.runs.reports.charts.talk import Talk
 
 pytestmark = pytest.mark.proof
 
@@ -33,9 +44,19 @@ def figure(user: User, name: str, beside: bool = False) -> str:
     return label.text
 
 
-def charts(user: User) -> list[ui.echart]:
-    found = user.find(kind=ui.echart).elements
-    return sorted((chart for chart in found if chart.visible), key=lambda chart: chart.id)
+def drawn(user: User) -> dict[str, ElementTree.Element]:
+    """The visible charts by their names."""
+    found = {}
+    for html in user.find(kind=ui.html).elements:
+        if html.visible and html.content.startswith("<svg"):
+            svg = ElementTree.fromstring(html.content)
+            found[svg[0].text or ""] = svg
+    return found
+
+
+def around(user: User) -> ui.element:
+    """The element around all charts."""
+    return next(element for element in user.client.elements.values() if "charts" in element.classes)
 
 
 async def look_at(user: User, web: WebContext, folder: Path, turn: int | None = None) -> Viewing:
@@ -48,7 +69,7 @@ async def look_at(user: User, web: WebContext, folder: Path, turn: int | None = 
 
         async def draw() -> None:
             await people()
-            charts()
+            await charts()
 
         await draw()
         ui.timer(_EVERY, draw)
@@ -92,62 +113,101 @@ async def test_before_the_first_message(user: User, web: WebContext):
     await look_at(user, web, tea(web.runs.out), turn=0)
     assert figure(user, "messages") == "0"
     assert figure(user, "response") == figure(user, "last") == figure(user, "active") == ""
-    await user.should_see("No response times are known")
-    await user.should_see("No message has been scored yet")
+    assert "--at" in around(user).style
 
 
-async def test_charts_end_at_the_turn(user: User, web: WebContext):
+async def test_every_chart_says_in_words_what_it_shows(user: User, web: WebContext):
     await look_at(user, web, write_debate(web.runs.out, 12), turn=5)
-    drawn = charts(user)
-    assert len(drawn) == 4
-    for chart in drawn[1:]:
-        data = [point for series in chart.options["series"] for point in series["data"]]
-        assert data
-        assert max(point[0] for point in data) == chart.options["xAxis"]["max"] == 5
-        assert chart.options["tooltip"]["renderMode"] == "richText"
-        assert chart.props["role"] == "img"
-        assert "between" in chart.props["aria-label"]
-    names = [series["name"] for series in drawn[1].options["series"]]
-    assert names[:3] == list(PEOPLE)
-    assert names[3].startswith("judge: ")
+    found = drawn(user)
+    assert {"Openness to consensus", "Need to talk", "Emotions", "Scores of the analysis"} <= set(found)
+    for svg in found.values():
+        assert svg.get("role") == "img"
+        assert svg[1].tag == "desc"
+        assert svg[1].text
+        assert (svg.get("data-first"), svg.get("data-last")) == ("0", "12")
 
 
-async def test_over_time(user: User, web: WebContext):
-    await look_at(user, web, tea(web.runs.out))
-    for toggle in user.find(kind=ui.toggle).elements:
-        toggle.set_value("time")
-    needs, emotions, *_ = charts(user)
-    assert [series["data"][-1] for series in needs.options["series"]] == [[4, 4], [4, 5], [4, 6]]
-    assert [series["data"][-1] for series in emotions.options["series"]] == [[4, 3]] * 6
-    (whose,) = (select for select in user.find(kind=ui.select).elements if select.visible)
-    whose.set_value(1)
-    assert [series["data"][-1] for series in emotions.options["series"]] == [[4, 1]] * 6
-    assert BO in emotions.props["aria-label"]
+async def test_the_slider_moves_a_line_and_draws_nothing_again(user: User, web: WebContext):
+    viewing = await look_at(user, web, tea(web.runs.out), turn=1)
+    assert around(user).style["--at"] == "0.3"
+    assert "following" not in around(user).classes
+    before = {title: ElementTree.tostring(svg) for title, svg in drawn(user).items()}
+    await user.should_see(f"Wants to talk most: {LI} (3 of 10)")
+    viewing.go_to(3)
+    await user.should_see(f"Wants to talk most: {LI} (5 of 10)", retries=20)
+    assert around(user).style["--at"] == "0.7"
+    viewing.go_to(None)
+    await user.should_see(f"Wants to talk most: {LI} (6 of 10)", retries=20)
+    assert "following" in around(user).classes
+    assert {title: ElementTree.tostring(svg) for title, svg in drawn(user).items()} == before
 
 
 async def test_long_runs_are_thinned(user: User, web: WebContext):
     await look_at(user, web, write_debate(web.runs.out, 450))
-    for toggle in user.find(kind=ui.toggle).elements:
-        toggle.set_value("time")
-    for chart in charts(user):
-        assert all(len(series["data"]) <= 200 for series in chart.options["series"])
-    await user.should_see("Each point is the mean of up to 3 messages.")
+    for svg in drawn(user).values():
+        for path in svg.iterfind(".//path[@class='c-line']"):
+            assert len(re.findall("[ML]", path.get("d") or "")) <= MOST_POINTS
+    await user.should_see("Each point is the mean of 3 messages.")
 
 
 async def test_a_poll_without_change_draws_nothing(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
     viewing = await look_at(user, web, tea(web.runs.out))
-    updates: list[ui.echart] = []
-    monkeypatch.setattr(ui.echart, "update", lambda chart: updates.append(chart))
-    key = drawn_from(viewing)
+    updates: list[ui.html] = []
+    monkeypatch.setattr(ui.html, "set_content", lambda html, content: updates.append(html))
     viewing.board.revision += 1  # as a token does
-    assert drawn_from(viewing) == key
     with user:
         (timer, *_) = (timer for timer in user.find(kind=ui.timer).elements if timer.interval == _EVERY)
         await timer.callback()
-        assert updates == []
         viewing.go_to(2)
         await timer.callback()
-    assert updates
+    assert updates == []
+
+
+async def test_a_live_run_is_drawn_seldom_and_its_newest_turn_is_not_missed(
+    user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch
+):
+    drawings: list[int] = []
+
+    def counted(board: Board, manifest: Manifest) -> Talk:
+        drawings.append(board.turn)
+        return talk(board, manifest)
+
+    monkeypatch.setattr(insights.charts_part, "talk", counted)
+    viewing = Viewing(web, "tea", board_of(tea(web.runs.out / "other", run="tea")))
+    monkeypatch.setattr(web.runs, "folder", lambda run: web.runs.out / "other" / run)
+    board, whole = viewing.board, [*viewing.board.utterances]
+    board.kept, board.stopped = False, None
+    board.utterances[:] = whole[:1]
+
+    @ui.page("/charts")
+    async def _page() -> None:
+        viewing.part = "charts"
+        draw = charts_part(viewing)
+        await draw()
+        for upto in range(2, 5):
+            board.utterances[:] = whole[:upto]
+            await draw()
+
+    await user.open("/charts")
+    assert drawings == [1]
+    for _ in range(40):
+        await asyncio.sleep(0.05)
+    assert drawings == [1, 4]
+
+
+async def test_a_chart_is_kept_as_a_picture_and_as_a_table(user: User, web: WebContext):
+    @ui.page("/box")
+    def _page() -> None:
+        box = ChartBox("a run/needs")
+        box.draw(lanes("Need to talk", [Lane("Eva", "p0", [Series("Eva", "", "p0", [(0, 1), (1, 5)])])]))
+        box.draw(lanes("Need to talk", [Lane("Eva", "p0", [Series("Eva", "", "p0", [(0, 1), (1, 7)])])]))
+
+    await user.open("/box")
+    user.find(marker="keep-table").click()
+    assert (await user.download.next()).text == "turn,Eva\n0,1\n1,7\n"
+    user.find(marker="keep-picture").click()
+    response = await user.download.next()
+    assert ElementTree.fromstring(response.text).get("class") == "chart"
 
 
 async def test_people_only(user: User, web: WebContext):
@@ -155,10 +215,8 @@ async def test_people_only(user: User, web: WebContext):
     people = [{"name": LI, "description": "A person.", "human": True}]
     about = {"scenario": {"topic": "Tea?", "participants": people}}
     await look_at(user, web, write_run(web.runs.out, said, [], **about))
-    await user.should_not_see(kind=ui.echart)
-    await user.should_see("No emotions are known")
-    await user.should_see("Need to talk is not known")
-    await user.should_see("No response times are known")
+    await user.should_not_see(kind=ui.html)
+    await user.should_see("Nothing yet.")
     assert figure(user, "last") == "1 word"
 
 
@@ -176,13 +234,14 @@ async def test_what_is_left_of_the_budget(user: User, web: WebContext):
     await user.should_see("0 of 1,000 left")
 
 
-async def test_names_in_charts_are_no_keys(user: User, web: WebContext):
-    names = (":alert(1)", "<img src=x onerror=alert(2)>", "{a|b}")
+async def test_names_in_charts_are_data(user: User, web: WebContext):
+    names = (":alert(1)", "<img src=x onerror=alert(2)>", "{a|b}</text><script>alert(3)</script>")
     await look_at(user, web, write_debate(web.runs.out, 6, names))
-    text = json.dumps([chart.options for chart in charts(user)])
-    assert '":' + "alert" not in text
-    assert "{a|b}" not in text
-    assert "alert(1)" in text
+    for svg in drawn(user).values():
+        assert {one.tag for one in svg.iter()} <= {
+            *["svg", "title", "desc", "line", "rect", "text", "g", "path", "circle"]
+        }
+    assert "<img src=x" in (drawn(user)["Need to talk"][1].text or "")
 
 
 @pytest.mark.proof
@@ -194,6 +253,10 @@ async def test_a_live_run(user: User, web: WebContext):
     assert figure(user, "tokens").startswith("about ")
 
 
+def shown_turn(browser: Any) -> str:
+    return str(browser.execute_script("return document.querySelector('.charts').style.getPropertyValue('--at').trim()"))
+
+
 @pytest.mark.proof
 def test_charts_in_a_browser(server: Server, browser):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "Eva")
@@ -201,6 +264,41 @@ def test_charts_in_a_browser(server: Server, browser):
     browser.get(f"{server.url}/run/{folder.name}")
     wait = WebDriverWait(browser, WAIT_S)
     wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".panel-tabs [role=tab]"))[1].click()
-    wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".nicegui-echart canvas")) >= 4)
+    needs = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".charts svg[data-last='6']"))[-3]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", needs)
+    size = needs.size
+    to_turn_2 = (20 + 2.5 / 7 * (260 - 46)) / 260 * size["width"] - size["width"] / 2
+    ActionChains(browser).move_to_element_with_offset(needs, round(to_turn_2), 0).click().perform()
+    wait.until(lambda _: shown_turn(browser) == str(round(2.5 / 7, 4)))  # the slider's place in all charts
+    around = browser.find_element(By.CSS_SELECTOR, ".charts")
+    browser.execute_script("arguments[0].focus()", around)
+    ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
+    wait.until(lambda _: shown_turn(browser) == "0.5")
+    browser.find_element(By.CSS_SELECTOR, ".charts .chart-box button").click()
+    window = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".chart-window svg[data-width='900']"))
+    browser.execute_script(
+        "arguments[0].querySelector('[data-turn]').dispatchEvent(new MouseEvent('click', {bubbles: true}))", window[0]
+    )
+    wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".chart-window"))
+    assert browser.find_elements(By.CSS_SELECTOR, "canvas") == []
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     assert browser.find_elements(By.CSS_SELECTOR, "img[src=x]") == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("width", [1440, 1024, 768, 390])
+def test_texts_of_charts_are_never_smaller_than_12_pixels(server: Server, browser, width: int):
+    folder = write_debate(server.folder / "conversations", 6, run=f"20260101-120000-sizes-{width}")
+    browser.set_window_size(width, 900)
+    browser.get(f"{server.url}/run/{folder.name}")
+    wait = WebDriverWait(browser, WAIT_S)
+    opener = ".panel-tabs [role=tab]" if width >= 900 else ".nav-view"
+    wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, opener))[1 if width >= 900 else 2].click()
+    wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".charts svg.chart"))
+    scales = browser.execute_script(
+        "return [...document.querySelectorAll('.charts svg.chart')].map("
+        "(one) => one.getBoundingClientRect().width / one.dataset.width).filter((one) => one)"
+    )
+    browser.set_window_size(1440, 900)
+    assert scales
+    assert min(scales) >= 0.995

@@ -13,115 +13,42 @@ from run_folders import PEOPLE, lines, score, utterance, write_debate, write_run
 from run_folders import given as given_words
 
 from persimchat.app.web.board import board_of
-from persimchat.app.web.insights.charts import line, radar_series, verdict_series
-from persimchat.app.web.insights.figures import (
-    MOST_POINTS,
-    Numbers,
-    emotions_now,
-    emotions_over_time,
-    latest,
-    levels_of,
-    thinned,
-    verdict_marks,
-)
-from persimchat.app.web.looks import chart_name
+from persimchat.app.web.insights.figures import Numbers, latest
+from persimchat.app.web.insights.talk import talk
 from persimchat.app.web.shared.budgets import budgets
 from persimchat.app.web.words import LANGUAGES, catalogue
-from persimchat.runs.events import Analysed, Judged, Totals
+from persimchat.runs.events import Analysed, Totals
 from persimchat.runs.folder.past import UNKNOWN
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.summary import summarise
-from persimchat.state.emotion import EMOTIONS
+from persimchat.runs.reports.report_insights import talk_of
+from persimchat.runs.reports.report_people import people
+from persimchat.runs.reports.stances import ledger
+from persimchat.runs.reports.summary import names_of, summarise
 
 NAMES = st.sampled_from(["Eva", "Bo", "Li", ":x"])
 LEVELS = st.dictionaries(st.integers(0, 40), st.dictionaries(NAMES, st.integers(0, 10)), max_size=30)
-MINDS = st.dictionaries(
-    st.integers(0, 20),
-    st.dictionaries(NAMES, st.fixed_dictionaries(dict.fromkeys(EMOTIONS, st.integers(0, 10)))),
-    max_size=12,
-)
 TURNS = st.integers(-1, 45)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5000), st.floats(0, 10)), max_size=1200, unique_by=lambda point: point[0]))
-def test_thinning_keeps_order_range_and_mean(points: list[tuple[int, float]]):
-    points = sorted(points)
-    drawn = thinned(points)
-    assert len(drawn) <= MOST_POINTS
-    assert [x for x, _ in drawn] == sorted(x for x, _ in drawn)
-    if len(points) <= MOST_POINTS:
-        assert drawn == [[x, round(y, 2)] for x, y in points]
-    else:
-        assert min(y for _, y in points) - 0.01 <= min(y for _, y in drawn)
-        assert max(y for _, y in points) + 0.01 >= max(y for _, y in drawn)
-
-
 @given(LEVELS, TURNS)
-def test_levels_hold_nothing_of_later_turns(levels: dict[int, dict[str, int]], turn: int):
+def test_the_latest_levels_hold_nothing_of_later_turns(levels: dict[int, dict[str, int]], turn: int):
     for name in ("Eva", ":x"):
-        points = levels_of(levels, name, turn)
-        assert points == sorted((at, found[name]) for at, found in levels.items() if name in found and at <= turn)
-        now = latest(levels, ["Eva", ":x"], turn)
-        assert (name in now) == bool(points)
-        if points:
-            assert now[name] == points[-1][1]
+        known = sorted((at, found[name]) for at, found in levels.items() if name in found and at <= turn)
+        assert latest(levels, ["Eva", ":x"], turn).get(name) == (known[-1][1] if known else None)
 
 
-@given(MINDS, st.integers(-1, 22))
-def test_emotions_are_summed_over_those_who_are_known(minds: dict[int, dict[str, dict[str, int]]], turn: int):
-    names = ["Eva", "Bo"]
-    course = emotions_over_time(minds, names, turn)
-    assert list(course) == list(EMOTIONS)
-    for emotion, points in course.items():
-        for at, value in points:
-            assert at <= turn
-            assert value == sum(minds[at][name][emotion] for name in names if name in minds[at])
-    now = emotions_now(minds, names, turn)
-    for name in names:
-        known = [at for at in minds if at <= turn and name in minds[at]]
-        assert now.get(name) == ([minds[max(known)][name][emotion] for emotion in EMOTIONS] if known else None)
-
-
-def judged(turn: int, consensus: bool, overruled: bool) -> Judged:
-    why = "nobody agreed" if overruled and not consensus else ""
-    about = {"reasoning": "", "answer": "", "positions": [], "progress": "circling"}
-    return Judged(turn=turn, consensus=consensus, overruled=why, **about)
-
-
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=450), st.integers(0, 500))
-def test_of_many_verdicts_the_consensus_stays(given_verdicts: list[tuple[bool, bool]], turn: int):
-    verdicts = [judged(at, consensus, overruled) for at, (consensus, overruled) in enumerate(given_verdicts, start=1)]
-    marks = verdict_marks(verdicts, turn)
-    assert len(marks) <= MOST_POINTS
-    assert all(at <= turn for at, _ in marks)
-    if sum(one.turn <= turn for one in verdicts) <= MOST_POINTS:
-        assert [at for at, _ in marks] == [one.turn for one in verdicts if one.turn <= turn]
-
-
-@given(st.text(max_size=80))
-def test_names_in_charts_are_neither_script_nor_markup(name: str):
-    shown = chart_name(name)
-    assert shown
-    assert not shown.startswith(":")
-    assert not set(shown) & set("{|}\n\r\u202e")
-    assert len(shown) <= 26
-
-
-def keys(value: object) -> list[str]:
-    if isinstance(value, dict):
-        return [*value, *(key for item in value.values() for key in keys(item))]
-    return [key for item in value for key in keys(item)] if isinstance(value, list) else []
-
-
-@given(st.text(max_size=20))
-def test_names_are_never_keys_of_charts(name: str):
-    options = [line(name, "#fff", [(1, 2.0)]), *radar_series({name: [0] * 6}, {name: "#fff"})]
-    options += verdict_series([(1, "consensus")], {"consensus": name})
-    assert [key for key in keys(options) if key.startswith(":")] == []
-    assert set(keys(options)) <= {
-        *("name", "type", "showSymbol", "symbolSize", "lineStyle", "itemStyle", "width", "color", "data", "symbol"),
-        *("value", "areaStyle", "opacity", "dimensions", "encode", "x", "y", "tooltip"),
-    }
+@pytest.mark.parametrize("turns", [1, 9])
+def test_a_page_draws_from_the_same_data_as_the_report(tmp_path: Path, turns: int):
+    folder = write_debate(tmp_path, turns)
+    record = read_run(folder)
+    shown = talk(board_of(folder), record.manifest)
+    reported = talk_of(record, people(names_of(record)), ledger(record))
+    assert shown.people == reported.people
+    assert (shown.last, shown.speakers, shown.verdicts) == (reported.last, reported.speakers, reported.verdicts)
+    for levels in ("needs", "openness", "felt"):
+        assert {name: [*own] for name, own in getattr(shown, levels).items()} == getattr(reported, levels)
+    assert shown.response_times == reported.response_times
+    assert [row.stance for row in shown.positions] == [row.stance for row in reported.positions]
 
 
 @pytest.mark.parametrize("turns", [0, 1, 9])

@@ -290,3 +290,29 @@ async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.Mo
     monkeypatch.setenv("PERSIMCHAT_MAX_MESSAGES", "many")
     user.find(kind=ui.button, content=button).click()
     await user.should_see("PERSIMCHAT_MAX_MESSAGES", retries=PATIENCE)
+
+
+@pytest.mark.parametrize(("keeping", "number"), [(True, 1), (False, 0)])
+async def test_a_persona_made_in_the_set_up_is_kept_unless_the_user_says_no(
+    user: User, web: WebContext, keeping: bool, number: int
+):
+    await user.open("/")
+    user.find(marker="create").click()
+    await user.should_see("Keep in my personas")
+    field(user, "Name").value = "Anna Malá"
+    field(user, "Description").value = "Paints signs."
+    (box,) = user.find(marker="keep").elements
+    assert box.value
+    box.value = keeping
+    user.find(marker="save-persona").click()
+    await user.should_see(kind=ui.label, content="Anna Malá", retries=PATIENCE)
+    assert [one.name for one in Library(web.library).personas().values()] == ["Anna Malá"] * number
+
+
+def test_keeping_replaces_the_persona_of_the_same_name(web: WebContext):
+    library = Library(web.library)
+    first = library.add(Persona(name="Anna Malá", description="Paints."), ["Where it comes from."])
+    assert library.keep(Persona(name="anna  malá", description="Carves.")) == first
+    assert library.keep(Persona(name="Anna", description="Sings.")) != first
+    assert sorted(one.description for one in library.personas().values()) == ["Carves.", "Sings."]
+    assert "# Where it comes from." in first.read_text(encoding="utf-8")

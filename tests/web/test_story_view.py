@@ -10,13 +10,15 @@ from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.scenario_files import scenario_text, uploaded
 from persimchat.app.web.setup.specs import NOT_OF_STORIES
 from persimchat.app.web.shared.stories import read_plan
-from persimchat.app.web.story.closeness import edges, graph
-from persimchat.app.web.story.standing import belief_colours
+from persimchat.app.web.story.closeness import edges
+from persimchat.app.web.story.standing import belief_styles
 from persimchat.app.web.story.transcript import doing
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import outcome_sentence, short_names
 from persimchat.personas.scenario import load_story
+from persimchat.runs.reports.charts.graph import graph
 from persimchat.runs.reports.charts.story import belief_lines
+from persimchat.runs.reports.report_people import people
 from persimchat.state.settings import Settings
 from persimchat.state.settlement import outcome_in_words
 
@@ -47,15 +49,16 @@ async def test_the_graph_and_the_lines(web: WebContext) -> None:
     now = course.standings[-1].characters
     assert len(edges(now, 20)) == 6 and edges(now, 21) == []
     assert edges(course.standings[0].characters, 20) == []
-    drawn = graph(course, now, names)
-    assert [node["name"] for node in drawn["data"]] == ["Ada", "Bo", "Cy"]
+    drawn = graph("Closeness", people(names), edges(now, 20), {one.name: one.influence for one in now}, "words")
+    assert [line.dots[0].title for line in drawn.lines if line.dots] == names
+    assert len([line for line in drawn.lines if line.path]) == 6
     assert short_names(["Ada Lind", "Ada Vik"]) == {"Ada Lind": "Ada Lind", "Ada Vik": "Ada Vik"}
-    assert drawn["links"][0]["source"] == "0" and drawn["links"][0]["value"] == 20
+    assert drawn.table[1] == edges(now, 20)[0]
     assert belief_lines(course.standings, ADA) == {
         "I should lead.": [(0, 60), (1, 61)],
         "Bo Vik should lead.": [(0, 10), (1, 10)],
     }
-    assert len(set(belief_colours(now[0].beliefs, names))) == 2
+    assert len(set(belief_styles(now[0].beliefs, names))) == 2
 
 
 def test_the_outcome_is_worded_as_elsewhere() -> None:

@@ -15,6 +15,7 @@ from persimchat.app.web.api.control import control_router
 from persimchat.app.web.api.conversations import conversations_router
 from persimchat.app.web.api.events import events_router
 from persimchat.app.web.api.experiments import experiments_router
+from persimchat.app.web.api.interviews import interviews_router
 from persimchat.app.web.api.labelled import labelled_router
 from persimchat.app.web.api.model_routes import models_router
 from persimchat.app.web.api.models import Problem
@@ -73,6 +74,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             models_router,
             companions_router,
             summaries_router,
+            interviews_router,
         )
     ]
     for router in routers:

@@ -15,7 +15,8 @@ from persimchat.app.web.api.runs import check_own, check_run
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.shared.summaries import asked_about
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.guide_summary import summary_of, summary_page
+from persimchat.runs.reports.guide_page import summary_page
+from persimchat.runs.reports.guide_summary import summary_of
 
 _HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 

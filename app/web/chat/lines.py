@@ -123,9 +123,9 @@ def draw_face(name: str, started: Started, look: Callable[[], object] | None = N
         if name in started.participants:
             avatar(one_line(name), colour(name, started.participants), human=name in started.people)
         else:
-            ui.avatar("campaign", color=None, text_color="white", size="36px", font_size="20px").props(
-                "aria-hidden=true"
-            ).style(f"background:{MODERATOR}")
+            ui.avatar("campaign", color=None, size="36px", font_size="20px").props("aria-hidden=true").style(
+                f"background:{MODERATOR}; color:var(--on)"
+            )
     if look is not None:
         face.classes("cursor-pointer").on("click", look)
 

@@ -73,8 +73,8 @@ class Speaking:
         self._chosen: str | None = None
         self._voice = ""
         self._asked: Asked | None = None
-        self._offered: tuple[str, int] | None = None
         self._called = ""
+        self._offered: tuple[str, int] | None = None
 
     def draw_choices(self) -> None:
         """Draw the choices: the speaker, who hears it, and a person's hand."""

@@ -2,108 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
+from typing import Final
 
 from nicegui import ui
 
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.insights.chart_cards import Emotions, Openness, ResponseTimes, Scores
-from persimchat.app.web.insights.charts import ChartBox, line, now_or_over_time, over_turns
-from persimchat.app.web.insights.figures import drawn_from, latest, levels_of, longest
-from persimchat.app.web.insights.left_out import LeftOut
-from persimchat.app.web.looks import colour
-from persimchat.app.web.shared.formats import course, names
-from persimchat.app.web.widgets import avatar, bar, card, chip, fill
+from persimchat.app.web.insights.figures import latest
+from persimchat.app.web.insights.left_out import Blocks
+from persimchat.app.web.insights.talk import talk
+from persimchat.app.web.shared.chart_box import (
+    NARROW,
+    WIDE,
+    ChartBox,
+    chart_words,
+    emotion_names,
+    on_turns,
+    show_place,
+)
+from persimchat.app.web.shared.formats import joined, names, number, seconds
+from persimchat.app.web.widgets import card, notify_error
 from persimchat.app.web.words import t
-from persimchat.state.plain_text import one_line
+from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.reports.charts.model import Chart
+from persimchat.runs.reports.charts.talk import (
+    Talk,
+    emotion_chart,
+    left_out_chart,
+    need_chart,
+    openness_chart,
+    response_chart,
+    score_chart,
+    stance_chart,
+)
+from persimchat.state.errors import PerSimChatError
+
+_SHARE: Final = 20
+"""Between two drawings of a live run, at least so many times as long passes as the last one took."""
+
+_LEAST_S: Final = 0.5
+
+Make = Callable[[Talk, int], Chart | None]
 
 
-def charts_part(viewing: Viewing) -> Callable[[], None]:
+def charts_part(viewing: Viewing) -> Callable[[], Awaitable[None]]:
     """Make the part; returns what draws it."""
     return _ChartsPart(viewing).draw
-
-
-class Needs:
-    """Who wants to talk, now and over time."""
-
-    def __init__(self, viewing: Viewing) -> None:
-        self._viewing = viewing
-        self._shown: dict[str, tuple[ui.row, ui.element, ui.label]] = {}
-        with card():
-            self._when = now_or_over_time(t("insights.need"), self.draw)
-            with ui.column().classes("w-full gap-2") as self._now:
-                self._rows = ui.element("ul").classes("plain w-full flex flex-col gap-2")
-                self._most = ui.label().classes("text-xs muted")
-            self._chart = ChartBox(over_turns(), t("insights.need_none"))
-        self._chart.hide()
-
-    def draw(self) -> None:
-        """Show the needs at the shown turn."""
-        board, turn = self._viewing.board, self._viewing.turn
-        now = self._when.value == "now"
-        self._now.set_visibility(now)
-        self._chart.hide()
-        if now:
-            self._bars(latest(board.needs, board.participants, turn))
-            return
-        lines = {name: levels_of(board.needs, name, turn) for name in board.participants}
-        known = {name: points for name, points in lines.items() if points}
-        self._chart.draw(
-            [line(name, colour(name, board.participants), points) for name, points in known.items()],
-            t("insights.need_chart", course=" ".join(course(name, points) for name, points in known.items())),
-            turn=turn,
-            longest=longest(known),
-        )
-
-    def _bars(self, needs: dict[str, int]) -> None:
-        board = self._viewing.board
-        hands = board.hands if self._viewing.newest else set()
-        for name in board.participants:
-            if name not in self._shown:
-                with self._rows, ui.element("li"):
-                    self._shown[name] = self._row(name)
-            row, inner, label = self._shown[name]
-            level = needs.get(name)
-            row.set_visibility(level is not None or name in board.people)
-            fill(inner, (level or 0) / 10)
-            of_people = t("insights.hand") if name in hands else t("insights.person")
-            label.set_text(of_people if level is None else str(level))
-        most = max(needs.values(), default=0)
-        wanting = [name for name, level in needs.items() if level == most > 0]
-        if not needs:
-            self._most.set_text(t("insights.need_none"))
-        elif wanting:
-            self._most.set_text(t("insights.need_most", names=names(wanting), value=most))
-        else:
-            self._most.set_text(t("insights.need_nobody"))
-
-    def _row(self, name: str) -> tuple[ui.row, ui.element, ui.label]:
-        board = self._viewing.board
-        with ui.row().classes("w-full items-center gap-2 no-wrap") as row:
-            avatar(name, colour(name, board.participants), "22px", human=name in board.people)
-            ui.label(one_line(name)).classes("text-xs truncate w-24 shrink-0")
-            inner = bar(0, colour(name, board.participants))
-            label = ui.label().classes("text-xs tabular-nums text-right whitespace-nowrap min-w-[1.25rem]")
-        return row, inner, label
 
 
 class _ChartsPart:
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
+        self._words = chart_words()
+        self._manifest: Manifest | None = None
+        self._talk: Talk | None = None
         self._drawn: Hashable = None
-        self._as_of = chip("")
-        self._parts = (
-            *(Needs(viewing), Emotions(viewing), Openness(viewing), Scores(viewing)),
-            *(LeftOut(viewing), ResponseTimes(viewing)),
-        )
+        self._rests_until = 0.0
+        self._waits = False
+        feelings = emotion_names()
+        makes: dict[str, Make] = {
+            "positions": lambda talk, width: stance_chart(talk, width=width, words=self._words),
+            "openness": lambda talk, width: openness_chart(talk, width=width, words=self._words),
+            "needs": lambda talk, width: need_chart(talk, width=width, words=self._words),
+            "emotions": lambda talk, width: emotion_chart(
+                talk, feelings, each=width == WIDE, width=width, words=self._words
+            ),
+            "scores": lambda talk, width: score_chart(talk, width=width, words=self._words),
+            "left_out": lambda talk, width: left_out_chart(talk, number_of_words, width=width, words=self._words),
+            "responses": lambda talk, width: response_chart(talk, seconds, width=width, words=self._words),
+        }
+        self._makes = makes
+        self._cards: dict[str, ui.column] = {}
+        self._boxes: dict[str, ChartBox] = {}
+        with ui.column().classes("w-full gap-3 no-wrap") as self._around:
+            self._around.props["aria-label"] = t("charts.all")
+            on_turns(self._around, viewing.go_to, self._step)
+            self._nothing = ui.label(t("charts.nothing")).classes("text-sm muted")
+            for key in makes:
+                with card() as self._cards[key]:
+                    self._boxes[key] = ChartBox(f"{viewing.run}-{key}", viewing.go_to, partial(self._large, key))
+                    if key == "needs":
+                        self._wants = ui.label().classes("text-xs muted").mark("wants-to-talk")
+                    elif key == "left_out":
+                        self._blocks = Blocks(viewing)
+                self._cards[key].set_visibility(False)
 
-    def draw(self) -> None:
-        """Draw, if anything shown has changed."""
-        now = drawn_from(self._viewing)
+    async def draw(self) -> None:
+        """Show the slider's place, and draw what has changed; a live run is not drawn all the time."""
+        viewing, board = self._viewing, self._viewing.board
+        show_place(self._around, None if viewing.newest else viewing.turn, board.turn)
+        self._who_wants()
+        now = _drawn_from(viewing)
         if now == self._drawn:
             return
+        if time.monotonic() < self._rests_until and board.status == "running":
+            self._later()
+            return
+        if self._manifest is None and not await self._read():
+            return
+        begun = time.perf_counter()
         self._drawn = now
-        self._as_of.set_text(t("insights.as_of", turn=self._viewing.turn))
-        self._as_of.set_visibility(not self._viewing.newest)
-        for part in self._parts:
-            part.draw()
+        self._draw_all()
+        took = time.perf_counter() - begun
+        self._rests_until = time.monotonic() + max(_LEAST_S, _SHARE * took)
+
+    def _draw_all(self) -> None:
+        assert self._manifest is not None
+        self._talk = talk(self._viewing.board, self._manifest)
+        for key, make in self._makes.items():
+            chart = make(self._talk, NARROW)
+            self._boxes[key].draw(chart)
+            self._cards[key].set_visibility(chart is not None)
+        self._blocks.draw()
+        self._nothing.set_visibility(all(box.chart is None for box in self._boxes.values()))
+
+    async def _read(self) -> bool:
+        """Read what the run's folder says of its set-up; an error is shown."""
+        try:
+            folder = self._viewing.web.runs.folder(self._viewing.run)
+            self._manifest = await asyncio.to_thread(read_manifest, folder)
+        except PerSimChatError as error:
+            notify_error(error)
+        return self._manifest is not None
+
+    def _later(self) -> None:
+        """Draw when the rest is over, if the part is open then."""
+        if self._waits:
+            return
+        self._waits = True
+
+        async def wake() -> None:
+            self._waits = False
+            if self._viewing.part == "charts":
+                await self.draw()
+
+        with self._around:
+            ui.timer(max(0.05, self._rests_until - time.monotonic()), wake, once=True)
+
+    def _step(self, by: int) -> None:
+        self._viewing.go_to(max(0, self._viewing.turn + by))
+
+    def _large(self, key: str) -> Chart | None:
+        return None if self._talk is None else self._makes[key](self._talk, WIDE)
+
+    def _who_wants(self) -> None:
+        """Say who wants to talk most at the shown turn, and who has raised a hand."""
+        board = self._viewing.board
+        needs = latest(board.needs, board.participants, self._viewing.turn)
+        most = max(needs.values(), default=0)
+        wanting = [name for name, level in needs.items() if level == most > 0]
+        said = t("insights.need_most", names=names(wanting), value=most) if wanting else t("insights.need_nobody")
+        hands = sorted(board.hands) if self._viewing.newest else []
+        raised = t("insights.hands", names=names(hands)) if hands else ""
+        self._wants.set_text(joined([said if needs else "", raised]))
+
+
+def number_of_words(count: float) -> str:
+    """A number of words in words."""
+    return t("insights.words", n=int(count)) if count == int(count) else number(count)
+
+
+def _drawn_from(viewing: Viewing) -> Hashable:
+    """A value that changes when there is something new to draw; words in progress and the slider do not change it."""
+    board = viewing.board
+    newest = [len(levels.get(board.turn, ())) for levels in (board.needs, board.emotions, board.openness)]
+    counts = (len(board.scores), len(board.left_out), len(board.verdicts), len(board.happenings))
+    return (board.turn, *newest, *counts, len(board.participants), board.status == "ended")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing
-from persimchat.runs.events import Analysed, Judged, Uttered
-from persimchat.runs.reports.charts.scales import Point, bin_size, binned
+from persimchat.runs.events import Analysed, Uttered
 from persimchat.runs.reports.summary import (
     AgentSummary,
     Best,
@@ -21,10 +19,6 @@ from persimchat.runs.reports.summary import (
     most_active,
     speech,
 )
-from persimchat.state.emotion import EMOTIONS
-
-MOST_POINTS: Final = 200
-"""The most points of a line or a cloud; more are thinned to means of neighbours."""
 
 
 @dataclass(frozen=True)
@@ -102,21 +96,6 @@ Levels = Mapping[int, Mapping[str, int]]
 """Levels by turn and name."""
 
 
-def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[list[float]]:
-    """At most `most` points, as charts take them, rounded to hundredths."""
-    return [[round(x, 2), round(y, 2)] for x, y in binned(points, bin_size(len(points), most))]
-
-
-def longest(lines: Mapping[str, Sequence[Point]]) -> int:
-    """Points of the longest line."""
-    return max(map(len, lines.values()), default=0)
-
-
-def levels_of(levels: Levels, name: str, turn: int) -> list[Point]:
-    """An agent's levels up to the end of a turn, in order of turns."""
-    return [(at, levels[at][name]) for at in sorted(levels) if at <= turn and name in levels[at]]
-
-
 def latest(levels: Levels, names: Iterable[str], turn: int) -> dict[str, int]:
     """The last level of each agent up to the end of a turn; agents without one are left out."""
     found: dict[str, int] = {}
@@ -128,58 +107,6 @@ def latest(levels: Levels, names: Iterable[str], turn: int) -> dict[str, int]:
             found[name] = levels[at][name]
             del missing[name]
     return found
-
-
-def emotions_over_time(
-    emotions: Mapping[int, Mapping[str, Mapping[str, int]]], names: Sequence[str], turn: int
-) -> dict[str, list[Point]]:
-    """Each emotion's level up to the end of a turn, summed over `names`.
-
-    A turn counts only if all agents with any known level are known at it: while the minds of a turn are still coming
-    in, the sum would seem to fall.
-    """
-    felt = {at: [emotions[at][name] for name in names if name in emotions[at]] for at in sorted(emotions) if at <= turn}
-    most = max(map(len, felt.values()), default=0)
-    whole = {at: minds for at, minds in felt.items() if len(minds) == most > 0}
-    return {
-        emotion: [(at, sum(mind.get(emotion, 0) for mind in minds)) for at, minds in whole.items()]
-        for emotion in EMOTIONS
-    }
-
-
-def emotions_now(
-    emotions: Mapping[int, Mapping[str, Mapping[str, int]]], names: Iterable[str], turn: int
-) -> dict[str, list[int]]:
-    """The last emotions of each agent up to a turn's end, ordered as `EMOTIONS`; agents without any are left out."""
-    found: dict[str, list[int]] = {}
-    turns = sorted((at for at in emotions if at <= turn), reverse=True)
-    for name in names:
-        felt = next((emotions[at][name] for at in turns if name in emotions[at]), None)
-        if felt is not None:
-            found[name] = [felt.get(emotion, 0) for emotion in EMOTIONS]
-    return found
-
-
-def verdict_kind(verdict: Judged) -> str:
-    """How a verdict is marked: consensus, overruled, circling or progressing."""
-    if verdict.consensus:
-        return "consensus"
-    if verdict.overruled:
-        return "overruled"
-    return "circling" if verdict.progress == "circling" else "progressing"
-
-
-def verdict_marks(verdicts: Iterable[Judged], turn: int, most: int = MOST_POINTS) -> list[tuple[int, str]]:
-    """Turns and kinds of the verdicts up to the end of a turn; of too many, those of consensus and the last ones."""
-    marks = [(verdict.turn, verdict_kind(verdict)) for verdict in verdicts if verdict.turn <= turn]
-    if len(marks) > most:
-        marks = [mark for mark in marks if mark[1] in ("consensus", "overruled")] or marks
-    return marks[-most:]
-
-
-def response_times(said: Iterable[Uttered], name: str) -> list[Point]:
-    """A speaker's response times in seconds, by turn; words that a person wrote have none."""
-    return [(one.turn, one.took_s) for one in said if one.speaker == name and one.took_s is not None]
 
 
 def drawn_from(viewing: Viewing) -> Hashable:

@@ -17,6 +17,7 @@ from persimchat.app.web.minds.left_out import left_out_card
 from persimchat.app.web.minds.look import Look, Minds, look, minds_of
 from persimchat.app.web.minds.memories import recalled_card, tree_card
 from persimchat.app.web.minds.would_go import show_what_would_go
+from persimchat.app.web.shared.navigation import interview_of
 from persimchat.app.web.widgets import FIELD, avatar, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.folder.mind_record import MindRecord
@@ -64,6 +65,7 @@ class _MindPart:
             self._previous = icon_button("chevron_left", t("minds.previous"), lambda: self._step(-1))
             self._next = icon_button("chevron_right", t("minds.next"), lambda: self._step(1))
         self._when = ui.label().classes("text-xs muted").props("aria-live=polite").mark("mind-when")
+        self._beside = ui.row().classes("w-full")
         self._body = ui.column().classes("mind w-full gap-3 no-wrap")
         with self._body:
             ui.spinner("dots", size="40px", color="primary").classes("m-auto").props("aria-hidden=true")
@@ -164,8 +166,21 @@ class _MindPart:
         with self._face:
             avatar(agent, colour(agent, board.participants), "34px", human=agent in board.people)
         self._when.set_text(t("minds.turn", turn=turn, last=board.turn) if turn else t("minds.awakening"))
+        self._offer_interview(agent, turn)
         _offer(self._previous, self._viewing.turn > 0)
         _offer(self._next, self._viewing.turn < board.turn)
+
+    def _offer_interview(self, agent: str, turn: int) -> None:
+        """A link to an interview with the agent as it is shown, when the run is over."""
+        viewing, board = self._viewing, self._viewing.board
+        over = viewing.live is None and not viewing.experiment and not board.elsewhere
+        self._beside.clear()
+        if over and agent in board.participants and agent not in board.people:
+            at = turn if turn < board.turn else None
+            with self._beside:
+                button = ui.button(t("interview.open", name=one_line(agent)), icon="record_voice_over")
+                button.props("flat dense no-caps").mark("interview-open")
+                button.props["href"] = interview_of(viewing.run, agent, at)
 
     def _offer_all(self) -> None:
         """Offer the minds that may be shown now."""

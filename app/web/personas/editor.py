@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,9 +14,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from persimchat.app.web.personas.cards import level_words
+from persimchat.app.web.personas.library import Library
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, icon_button, named
+from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, icon_button, named, notify_error
 from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
 from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
@@ -266,14 +269,15 @@ def _worded(detail: ErrorDetails) -> str:
     return detail["msg"]
 
 
-async def edit_persona(persona: Persona | None) -> Persona | None:
+async def edit_persona(persona: Persona | None, *, keep_in: Library | None = None) -> Persona | None:
     """Let the user write a persona or change one.
 
     Args:
         persona: the one to change; None for a new one.
+        keep_in: the library in which the user may keep it, too, and by default does; None if the caller saves it.
 
     Returns:
-        The new or changed persona, which the caller saves; None if the user has cancelled.
+        The new or changed persona; None if the user has cancelled.
     """
     window = Window(t("personas.edit_heading" if persona else "personas.new_heading"), width="middle")
     with window.body:
@@ -281,15 +285,30 @@ async def edit_persona(persona: Persona | None) -> Persona | None:
     before = form.data()
     window.unsaved = lambda: form.data() != before
 
-    def save() -> None:
+    def save() -> Awaitable[None] | None:
         found = form.persona()
         if found is None:
             ui.notify(t("personas.wrong_somewhere"), type="warning", position="top")
+            return None
+        if keep_in is not None and kept is not None and kept.value and found != persona:
+            return keep(keep_in, found)
+        window.submit(found)
+        return None
+
+    async def keep(library: Library, found: Persona) -> None:
+        try:
+            await asyncio.to_thread(library.keep, found)
+        except PerSimChatError as error:
+            notify_error(error)
         else:
             window.submit(found)
 
+    kept = None
     with window.buttons:
+        if keep_in is not None:
+            kept = ui.checkbox(t("personas.keep_in_mine"), value=persona is None or not persona.human)
+            kept.mark("keep").props("dense").classes("text-sm mr-auto")
         ui.button(t("common.cancel"), on_click=window.leave).props("flat no-caps")
-        ui.button(t("personas.save"), icon="check", on_click=save).props("unelevated no-caps")
+        ui.button(t("personas.save"), icon="check", on_click=save).props("unelevated no-caps").mark("save-persona")
     result = await window.closed()
     return result if isinstance(result, Persona) else None

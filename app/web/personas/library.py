@@ -13,7 +13,7 @@ from persimchat.personas.files import SUFFIXES, load_persona
 from persimchat.personas.generation.generated_files import file_names, persona_text
 from persimchat.state.document import MAX_BYTES, parse_value
 from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.normalise import folded
+from persimchat.state.normalise import folded, visible_form
 from persimchat.state.persona import Persona
 
 
@@ -101,6 +101,16 @@ class Library:
         with self._written(persona, notes) as temporary:
             temporary.replace(path)
         return path
+
+    def keep(self, persona: Persona) -> Path:
+        """Save a persona in place of the one of the same name, or in a new file if there is none.
+
+        Raises:
+            InputError: it cannot be written, or a file could not hold it unchanged.
+        """
+        name = visible_form(persona.name)
+        path = next((path for path, own in self.personas().items() if visible_form(own.name) == name), None)
+        return self.add(persona) if path is None else self.replace(path, persona)
 
     def delete(self, path: Path) -> None:
         """Delete a file of this library; a file that is already gone is no error.

@@ -28,13 +28,13 @@ class Reckoned:
 
     Attributes:
         settings: of the run.
-        most: the estimate, where people are silent if people take part.
-        least: the estimate where they speak as often as the others; the same if nobody is a person.
+        least: the estimate; people have no calls of their own.
+        most: with people, as if agents took their parts: what people do to a conversation is not known beforehand.
     """
 
     settings: Settings
-    most: Estimate
     least: Estimate
+    most: Estimate
 
 
 class CostLine:
@@ -87,8 +87,11 @@ class CostLine:
         try:
             scenario, settings = replace(draft, topic=draft.topic.strip() or example).simulation()
             least = estimate(scenario, settings)
-            people = any(seat.persona.human for seat in draft.seats)
-            return Reckoned(settings, estimate(scenario, settings, silent=True) if people else least, least)
+            if not any(persona.human for persona in scenario.participants):
+                return Reckoned(settings, least, least)
+            agents = [persona.model_copy(update={"human": False}) for persona in scenario.participants]
+            most = estimate(scenario.model_copy(update={"participants": agents}), settings)
+            return Reckoned(settings, least, most)
         except PerSimChatError as error:
             return error.what
 

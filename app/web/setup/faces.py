@@ -99,7 +99,7 @@ class _Faces:
             self._changed()
 
     async def _edit(self, seat: Seat) -> None:
-        persona = await edit_persona(seat.persona)
+        persona = await edit_persona(seat.persona, keep_in=Library(self._web.library))
         if persona is None:
             return
         if persona.name != seat.name and persona.name in self._form.draft.names:
@@ -124,7 +124,7 @@ class _Faces:
         self._join(await choose_personas(self._web, self._form.draft.names))
 
     async def _create(self) -> None:
-        persona = await edit_persona(None)
+        persona = await edit_persona(None, keep_in=Library(self._web.library))
         if persona is not None:
             if persona.name in self._form.draft.names:
                 ui.notify(t("setup.takes_part", name=persona.name), type="warning")

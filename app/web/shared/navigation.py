@@ -25,6 +25,19 @@ def page_of(run: str, turn: int | None = None, *, play: bool = False) -> str:
     return f"/run/{quote(run, safe='')}" + (f"?{urlencode(query)}" if query else "")
 
 
+def interview_of(run: str, agent: str, turn: int | None = None, *, number: int | None = None) -> str:
+    """The page of an interview with an agent of a run.
+
+    Args:
+        run: its id.
+        agent: the agent's name.
+        turn: utterances so far; None for the end.
+        number: the interview that goes on; None for a new one.
+    """
+    given = {name: value for name, value in (("turn", turn), ("number", number)) if value is not None}
+    return f"/run/{quote(run, safe='')}/interview/{quote(agent, safe='')}" + (f"?{urlencode(given)}" if given else "")
+
+
 def comparison_of(a: str, b: str = "") -> str:
     """The page of two runs side by side; with one run, the page offers to choose the other."""
     return "/compare?" + urlencode({"a": a} | ({"b": b} if b else {}))

@@ -3,75 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
 
 from nicegui import ui
 
-from persimchat.app.web.insights.charts import ChartBox
-from persimchat.app.web.looks import CHART_TEXT, TOOLTIP, chart_name, colour
+from persimchat.app.web.shared.chart_box import NARROW, ChartBox
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import short_names
 from persimchat.app.web.widgets import SEGMENTS, card, named
 from persimchat.app.web.words import number, t
-from persimchat.runs.reports.story_course import CharacterNow, StoryCourse
+from persimchat.runs.reports.charts.graph import Edge, graph
+from persimchat.runs.reports.report_people import people
+from persimchat.runs.reports.story_course import CharacterNow
 from persimchat.state.plain_text import one_line
-
-_SMALLEST: Final = 16
-_LARGEST: Final = 40
-"""Diameters of circles, in pixels, from no influence to the greatest."""
-
-Edge = tuple[str, str, int]
 
 
 def edges(characters: Sequence[CharacterNow], least: int) -> list[Edge]:
     """Who is close to whom, and how much, from a closeness on."""
     return [(one.name, other, value) for one in characters for other, value in one.closeness.items() if value >= least]
-
-
-def graph(course: StoryCourse, characters: Sequence[CharacterNow], names: list[str]) -> dict[str, Any]:
-    """The series of the graph.
-
-    Args:
-        course: of the story.
-        characters: those whose closeness is known.
-        names: of all, in order of listing.
-    """
-    weight = {one.name: one.influence for one in characters}
-    most, short = max(weight.values(), default=0) or 1, short_names(names)
-    nodes = [
-        {
-            "id": str(place),
-            "name": chart_name(short[name]),
-            "symbolSize": _SMALLEST + (_LARGEST - _SMALLEST) * weight.get(name, 0) / most,
-            "itemStyle": {"color": colour(name, names)},
-        }
-        for place, name in enumerate(names)
-    ]
-    links = [
-        {
-            "source": str(names.index(a)),
-            "target": str(names.index(b)),
-            "value": value,
-            "lineStyle": {"width": 1 + 3 * value / 100, "color": colour(a, names), "opacity": 0.8, "curveness": 0.18},
-        }
-        for a, b, value in edges(characters, course.support)
-    ]
-    return {
-        "type": "graph",
-        "layout": "circular",
-        "name": "",
-        "roam": False,
-        "silent": True,
-        "edgeSymbol": ["none", "arrow"],
-        "edgeSymbolSize": 9,
-        "label": {"show": True, "position": "bottom", "color": CHART_TEXT, "fontSize": 11},
-        "left": "18%",
-        "right": "18%",
-        "top": "14%",
-        "bottom": "18%",
-        "data": nodes,
-        "links": links,
-    }
 
 
 class Closeness:
@@ -89,8 +38,7 @@ class Closeness:
             self._nothing = ui.label(t("story.nothing")).classes("text-sm muted")
             self._table = ui.element("div").classes("w-full heat-box").props("tabindex=0 role=group")
             named(self._table, t("story.closeness"))
-            options = {"animationDuration": 300, "tooltip": {**TOOLTIP, "show": False}, "series": []}
-            self._graph = ChartBox(options, "", "h-72", legend=False)
+            self._graph = ChartBox(f"{view.viewing.run}-closeness", head=False, slider=False)
             self._about = ui.label().classes("text-xs muted")
 
     def draw(self) -> None:
@@ -101,7 +49,8 @@ class Closeness:
         self._nothing.set_visibility(not now)
         self._table.set_visibility(bool(now) and table)
         self._about.set_visibility(bool(now))
-        self._graph.hide()
+        if not now or table:
+            self._graph.draw(None)
         if not now:
             return
         least = course.support
@@ -114,7 +63,10 @@ class Closeness:
         told = [t("story.edge", a=one_line(a), b=one_line(b), value=number(value)) for a, b, value in found]
         none = t("story.graph_none", least=least)
         words = t("story.graph_words", least=least, edges="; ".join(told)) if told else none
-        self._graph.draw([graph(course, now, names)], words)
+        short = short_names(names)
+        who = {name: replace(person, name=short[name]) for name, person in people(names).items()}
+        weights = {one.name: one.influence for one in now}
+        self._graph.draw(graph(t("story.closeness"), who, found, weights, words, width=NARROW))
         self._about.set_text(f"{t('story.graph_about', least=least)} {words}")
 
     def _draw_table(self, now: Sequence[CharacterNow], names: list[str], least: int) -> None:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.insights.charts import ChartBox, line, over_turns
-from persimchat.app.web.looks import CHART_TEXT, COLOURS, colour
-from persimchat.app.web.shared.formats import course as course_of
+from persimchat.app.web.looks import colour
+from persimchat.app.web.shared.chart_box import NARROW, ChartBox, chart_words
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import counted, outcome_sentence, short_names
 from persimchat.app.web.widgets import FIELD, avatar, card, named
 from persimchat.app.web.words import number, t
+from persimchat.runs.reports import palette
+from persimchat.runs.reports.charts.lines import Series, levels
 from persimchat.runs.reports.charts.story import belief_lines
 from persimchat.runs.reports.story_course import BeliefNow, CharacterNow
 from persimchat.state.plain_text import one_line
-
-FOR_NOBODY: Final = CHART_TEXT
-"""The colour of a belief that is for nobody; readable on light and dark."""
 
 
 @contextmanager
@@ -49,12 +46,14 @@ def strongest(beliefs: Sequence[BeliefNow]) -> BeliefNow | None:
     return max(beliefs, key=lambda one: one.score, default=None)
 
 
-def belief_colours(beliefs: Sequence[BeliefNow], names: list[str]) -> list[str]:
-    """A colour for each belief: that of whom it is for, unless another belief has it already."""
+def belief_styles(beliefs: Sequence[BeliefNow], names: list[str]) -> list[str]:
+    """A class of the style sheet for each belief: that of whom it is for, unless another belief has it already."""
+    places = palette.places(names)
+    free = [f"p{place}" for place in range(len(palette.PEOPLE))]
     taken: list[str] = []
     for belief in beliefs:
-        own = colour(belief.favours, names) if belief.favours else FOR_NOBODY
-        taken.append(own if own not in taken else next((one for one in COLOURS if one not in taken), own))
+        own = f"p{places[belief.favours]}" if belief.favours in places else "neutral"
+        taken.append(own if own not in taken else next((one for one in free if one not in taken), own))
     return taken
 
 
@@ -142,7 +141,8 @@ class Beliefs:
         with card(t("story.beliefs")) as self._box:
             self._whose = ui.select({}, on_change=self.draw).props(f"{FIELD} options-dense").classes("w-full")
             named(self._whose, t("story.whose")).mark("whose-beliefs")
-            self._chart = ChartBox(over_turns(most=100), t("story.beliefs_none"), "h-48", legend=False)
+            self._nothing = ui.label(t("story.beliefs_none")).classes("text-sm muted")
+            self._chart = ChartBox(f"{view.viewing.run}-beliefs", head=False, slider=False)
             self._list = ui.element("ul").classes("plain w-full flex flex-col gap-1")
 
     def draw(self) -> None:
@@ -153,25 +153,36 @@ class Beliefs:
         self._offer(list(known))
         self._list.clear()
         chosen = known.get(str(self._whose.value or ""))
+        self._nothing.set_visibility(chosen is None)
         if chosen is None:
-            self._chart.draw([], "")
+            self._chart.draw(None)
             return
         names = [one.name for one in course.cast]
-        colours = belief_colours(chosen.beliefs, names)
+        styles = belief_styles(chosen.beliefs, names)
         lines = belief_lines(course.standings, chosen.name)
+        letters = [chr(ord("a") + place) for place in range(len(styles))]
+        words = chart_words()
         self._chart.draw(
-            [line(text, tint, points) for (text, points), tint in zip(lines.items(), colours, strict=True)],
-            t(
-                "story.beliefs_chart",
-                who=one_line(chosen.name),
-                course=" ".join(course_of(text, points) for text, points in lines.items()),
-            ),
-            turn=course.rounds,
+            levels(
+                t("story.beliefs_chart", who=one_line(chosen.name)),
+                [
+                    Series(text, letter, style, points)
+                    for (text, points), letter, style in zip(lines.items(), letters, styles, strict=True)
+                ],
+                last=course.rounds,
+                width=NARROW,
+                height=150,
+                labels=48,
+                axis=words.round,
+                highest=100,
+                values=(0, 50, 100),
+                words=words,
+            )
         )
         with self._list:
-            for belief, tint in zip(chosen.beliefs, colours, strict=True):
+            for belief, letter, style in zip(chosen.beliefs, letters, styles, strict=True):
                 with ui.element("li"), ui.row().classes("w-full items-baseline gap-2 no-wrap"):
-                    ui.element("span").classes("dot").style(f"background:{tint}")
+                    ui.label(letter).classes("text-xs font-semibold").style(f"color:var(--{style})")
                     ui.label(_worded(belief)).classes("text-xs break-words min-w-0")
 
     def _offer(self, names: list[str]) -> None:

@@ -17,7 +17,7 @@ from persimchat.runs.reports.charts.model import Chart
 from persimchat.state.plain_text import one_line
 
 _TEMPLATE: Final = "chart.svg.jinja"
-_GROUND: Final = "--surf: #ffffff; --line: #e3e8f1; --ink: #0f172a; --mute: #566579; --accent: #4f46e5;"
+_GROUND: Final = "--surf: #ffffff; --line: #e3e8f1; --ink: #0f172a; --mute: #566579;"
 
 
 @cache

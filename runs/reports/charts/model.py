@@ -30,6 +30,7 @@ class Words:
     """The texts of charts with places for values, which are data: English unless a page gives others."""
 
     turn: str = "turn"
+    round: str = "round"
     speaker: str = "who"
     stance: str = "position"
     point: str = "{name}, {axis} {x}: {value}"
@@ -82,6 +83,7 @@ class Dot:
         title: what it says.
         style: class of the style sheet.
         turn: where a click on it goes; None if it has no turn.
+        size: its radius; None for the usual one.
     """
 
     x: float
@@ -89,6 +91,7 @@ class Dot:
     title: str
     style: str = ""
     turn: int | None = None
+    size: float | None = None
 
 
 @dataclass(frozen=True)

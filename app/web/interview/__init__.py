@@ -1,0 +1,1 @@
+"""The interview with one agent after a conversation."""
