@@ -10,13 +10,14 @@ In a story, `happening` tells what happens between utterances; `mind` comes afte
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from persimchat.runs.folder.debate_record import Concluded as Concluded
 from persimchat.runs.folder.debate_record import Position as Position
 from persimchat.runs.folder.debate_record import Standing as Standing
+from persimchat.runs.folder.guide_record import GuideTold as GuideTold
 from persimchat.runs.folder.mind_record import MindRecord as MindRecord
 from persimchat.runs.folder.mind_record import RecalledMemory as RecalledMemory
 from persimchat.runs.folder.stored import (
@@ -35,7 +36,6 @@ from persimchat.runs.folder.stored import (
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
 from persimchat.state import person_answer
-from persimchat.state.guide import Guide
 
 EVENTS_VERSION: Final = 1
 
@@ -50,29 +50,6 @@ class _Event(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     version: int = EVENTS_VERSION
-
-
-class GuideTold(Stored):
-    """A focus group's guide, as far as somebody must know it who follows the run."""
-
-    moderator: str
-    questions: list[str] = Field(description="in the guide's words; an utterance's `question` counts them from 1")
-    shown: str = Field(default="", description="what everybody is shown; empty if nothing is")
-    shown_with: list[int] = Field(
-        default=[], description="the numbers of the questions with which it is shown; empty: from the beginning"
-    )
-
-    @classmethod
-    def of(cls, guide: Guide | None) -> Self | None:
-        """What is told of a guide; None if there is none."""
-        if guide is None:
-            return None
-        return cls(
-            moderator=guide.moderator,
-            questions=[question.ask for question in guide.questions],
-            shown=guide.stimulus.words if guide.stimulus is not None else "",
-            shown_with=[number for number, question in enumerate(guide.questions, start=1) if question.show],
-        )
 
 
 class Started(_Event):
@@ -393,12 +370,5 @@ Event = Annotated[
 
 
 def event_schema() -> dict[str, Any]:
-    """The JSON schema of one event, as `--json` prints it (docs/events.md).
-
-    Whatever a newer version adds fits it, also inside of a guide, of which a scenario file may hold nothing unknown.
-    """
-    schema = TypeAdapter[Event](Event).json_schema(mode="serialization")
-    for part in schema["$defs"].values():
-        if part.get("additionalProperties") is False:
-            del part["additionalProperties"]
-    return schema
+    """The JSON schema of one event, as `--json` prints it (docs/events.md)."""
+    return TypeAdapter[Event](Event).json_schema(mode="serialization")

@@ -30,10 +30,12 @@ NOT_SETTINGS: Final = frozenset(
         "PERSIMCHAT_KEY_HOSTS",
         "PERSIMCHAT_MODELS",
         "PERSIMCHAT_LOCAL_LOG",
+        "PERSIMCHAT_TOKEN",
     }
 )
 """Variables with the prefix that are not settings: for tests (a folder of data, a server), a model server's key, the
-hosts that get it, the folder of model files, and the log file of llama.cpp."""
+hosts that get it, the folder of model files, the log file of llama.cpp, and the token of
+the page."""
 
 
 def load_settings(

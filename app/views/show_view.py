@@ -96,6 +96,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "minds without", listed(summary.ablation)
     yield "ending", ending(summary)
     yield from _outcome(summary)
+    for put in summary.questions:
+        yield f"question {put.number}", f"{put.text} (utterance {put.turn})"
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")

@@ -106,8 +106,10 @@ def _apart(record: Record, said: Uttered) -> str | None:
     """Why an utterance does not count; None if it does."""
     if said.speaker not in record.manifest.names or said.edited_by is not None:
         return MODERATOR
-    if said.speaker in record.manifest.people or said.is_given:
+    if said.speaker in record.manifest.people:
         return PEOPLE
+    if said.is_given:
+        return PEOPLE if said.question is None else MODERATOR
     return None if said.heard_by is None else WHISPERS
 
 

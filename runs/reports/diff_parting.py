@@ -103,7 +103,7 @@ def parting(a: Record, b: Record) -> Parting | None:
     if one is None and other is None:
         return None
     done_a, done_b = _done(a, place), _done(b, place)
-    intervened = done_a != done_b or any(said is not None and said.is_given for said in (one, other))
+    intervened = done_a != done_b or any(_is_given(said) for said in (one, other))
     why: Why
     if one is None or other is None:
         why = "end"
@@ -212,3 +212,8 @@ def first_other_minds(a: Record, b: Record) -> list[MindDifference]:
         if fields:
             found.append(MindDifference(turn=turn, agent=agent, only_in="", fields=fields))
     return found
+
+
+def _is_given(said: Uttered | None) -> bool:
+    """Whether somebody put the words in; a guide's question is the guide's."""
+    return said is not None and said.is_given and said.question is None

@@ -110,6 +110,14 @@ class VerdictSummary(_Part):
     overruled: str
 
 
+class PutQuestion(_Part):
+    """A question of a focus group's guide that was put."""
+
+    number: int
+    turn: int = Field(description="number of the utterance that puts it")
+    text: str = Field(description="the words with which it was put")
+
+
 class Summary(_Part):
     """A run in numbers, as `persimchat show` prints it."""
 
@@ -143,6 +151,9 @@ class Summary(_Part):
     )
     ablation: list[str] = Field(
         default=[], exclude_if=is_empty, description="what a story's minds went without; left out if nothing"
+    )
+    questions: list[PutQuestion] = Field(
+        default=[], exclude_if=is_empty, description="those that a focus group's moderator put; left out elsewhere"
     )
     standings: list[Happened] = Field(
         default=[], exclude_if=is_empty, description="where a story's characters stand at the end; left out elsewhere"
@@ -318,6 +329,11 @@ def summarise(record: Record) -> Summary:
         conclusion=manifest.conclusion,
         outcome=manifest.outcome,
         ablation=manifest.scenario.story.ablation if manifest.scenario.story else [],
+        questions=[
+            PutQuestion(number=said.question, turn=said.turn, text=said.text)
+            for said in record.utterances
+            if said.question is not None
+        ],
         standings=list(record.last_standings.values()),
         total=speech(record.utterances, record.scores),
         most_active=most_active(agent for agent in agents if agent.name not in moderators_of(record)),

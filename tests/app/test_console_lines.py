@@ -188,3 +188,16 @@ def test_a_story_has_no_whispers_and_no_hands() -> None:
     assert ALONE.commands.keys() - story.commands.keys() == {"/whisper", "/hand"}
     assert completions("/wh", story) == []
     assert completions("/wh", ALONE) != []
+
+
+def test_an_empty_line_puts_the_question_that_is_due() -> None:
+    due = Talk(PRESENT, ("Petr",), asked=("Petr", "utterance"), puts="Tea or coffee?")
+    assert order("", due) == Order("say", "Tea or coffee?", "Petr")
+    assert order("Tea, then?", due) == Order("say", "Tea, then?", "Petr")
+
+
+def test_a_position_is_an_answer() -> None:
+    stands = Talk(PRESENT, ("Petr",), asked=("Petr", "position"))
+    assert order("4", stands) == Order("answer", "4", "Petr")
+    with pytest.raises(InputError, match="no answer in it"):
+        order("", stands)

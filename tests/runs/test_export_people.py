@@ -86,6 +86,8 @@ def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path
         "stances",
         "polls",
         "interviews",
+        "questions",
+        "themes",
         "pruning",
         "pruning_checks",
         *STORY_TABLES,

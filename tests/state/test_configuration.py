@@ -54,6 +54,7 @@ def test_environment_values():
         "PERSIMCHAT_SHARED": "/data",
         "PERSIMCHAT_API_KEY": "secret",
         "PERSIMCHAT_KEY_HOSTS": "gpu.example",
+        "PERSIMCHAT_TOKEN": "opensesame",
         "PERSIMCHATTER": "x",
         "persimchat_timeout_s": "3",
         "OPENAI_API_KEY": "secret",

@@ -118,14 +118,14 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
     eyes.press(".kind:nth-of-type(3)")
     eyes.until("[aria-label='Question 1']")
     found += eyes.look("focus group")
-    eyes.press("[aria-label='Add personas']")
+    eyes.press("[title='Add personas']")
     eyes.until(".q-dialog [role=checkbox]")
     found += eyes.look("chooser")
     for run, what in zip(runs, ("discussion", "debate"), strict=True):
         eyes.open(f"/run/{run}", ".the-end")
         found += eyes.look(what)
         eyes.press(".panel-tabs [role=tab]:nth-child(2)")
-        eyes.until("canvas")
+        eyes.until(".charts svg.chart")
         found += eyes.look(f"charts of a {what}")
     eyes.press(".said .who")
     eyes.until(".mind-cards")
@@ -144,6 +144,8 @@ def test_other_pages(eyes: Eyes, runs: list[str]):
     eyes.press(".persona-acts .bg-primary")
     eyes.until(".q-dialog textarea")
     found += eyes.look("editor")
+    eyes.open(f"/run/{runs[0]}/interview/Jarmila", ".interview-ask")
+    found += eyes.look("interview")
     assert not found, "\n".join(found)
 
 

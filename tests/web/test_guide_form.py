@@ -72,7 +72,7 @@ async def test_a_focus_group_is_set_up_and_started(user: User, web: WebContext):
     fill(user, "topic", "An app to borrow tools")
     await choose(user, "focus")
     assert one(user, "guide-moderator").value == "Mira Solheim"
-    assert "asks" in one(user, "seat-0").props["aria-label"]
+    assert "asks" in one(user, "seat-0").props["data-who"]
     assert one(user, "setting-max_messages").value == "15"
     fill(user, "guide-ask-0", "When did you last borrow a tool?")
     fill(user, "guide-turns-0", 2)
@@ -113,7 +113,7 @@ async def test_me(user: User):
     fill(user, "me-name", "Petr")
     user.find(marker="me-do").click()
     await user.should_see(marker="seat-4")
-    assert one(user, "seat-4").props["aria-label"] == "Petr, a person"
+    assert one(user, "seat-4").props["data-who"] == "Petr, a person"
     assert "5 participants" in one(user, "echo").text
     for _ in range(200):
         if " to " in one(user, "estimate").text:  # a range, as nobody knows what a person does

@@ -83,7 +83,7 @@ class Visitor:
 
     def hover(self) -> None:
         """Point at every chart, so that its tooltips are drawn."""
-        for chart in self._all("canvas"):
+        for chart in self._all(".charts svg.chart"):
             self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
             for part in (-0.3, 0.0, 0.3):
                 across, down = round(chart.size["width"] * part), round(chart.size["height"] * part * 0.5)
@@ -148,7 +148,7 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
         visitor.reads(VUE)
         visitor.check("run")
         visitor.press(".panel-tabs [role=tab]:nth-child(2)")
-        visitor.shown("canvas")
+        visitor.shown(".charts svg.chart")
     visitor.hover()
     visitor.check("charts")
     for menu in (".aside button", ".said [aria-haspopup], .said .q-btn--round"):
@@ -198,8 +198,8 @@ def test_set_up(visitor: Visitor, runs: tuple[str, str], tmp_path: Path):
     visitor.reads(SCRIPT)
     visitor.check("another like this")
     visitor.open("/", ".new")
-    visitor.press("[aria-haspopup=menu].q-btn--dense .q-icon")
-    visitor.press(".q-menu .q-item:last-child")
+    visitor.press(".files")
+    visitor.press(".q-menu .q-item:nth-child(4)")
     upload(visitor, [hostile_setup(tmp_path / "{{ x }}<img src=x onerror=window.__x=12>.yaml")])
     for name in NAMES:
         visitor.reads(name)
@@ -235,7 +235,7 @@ def test_personas(visitor: Visitor, tmp_path: Path):
         visitor.shown(".q-dialog textarea")
         visitor.check("editor")
     visitor.open("/", ".new")
-    visitor.press("[aria-label='Add personas']")
+    visitor.press("[title='Add personas']")
     visitor.shown(".q-dialog [role=checkbox]")
     visitor.check("chooser")
 

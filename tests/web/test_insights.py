@@ -274,7 +274,8 @@ def test_charts_in_a_browser(server: Server, browser):
     browser.execute_script("arguments[0].focus()", around)
     ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
     wait.until(lambda _: shown_turn(browser) == "0.5")
-    browser.find_element(By.CSS_SELECTOR, ".charts .chart-box button").click()
+    buttons = browser.find_elements(By.CSS_SELECTOR, ".charts .chart-box button")
+    next(button for button in buttons if button.is_displayed()).click()
     window = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".chart-window svg[data-width='900']"))
     browser.execute_script(
         "arguments[0].querySelector('[data-turn]').dispatchEvent(new MouseEvent('click', {bubbles: true}))", window[0]

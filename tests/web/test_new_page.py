@@ -357,7 +357,7 @@ async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPa
         user.find(marker="seat-0").click()
         user.find(marker="remove-0").click()
         await user.should_see(marker="seat-0")
-        assert persona.name not in one(user, "seat-0").props["aria-label"]
+        assert persona.name not in one(user, "seat-0").props["data-who"]
     user.find(marker="start").click()
     await user.should_see("Please correct: Topic, Participants")
 

@@ -1,4 +1,4 @@
-"""The frame of every page in a browser: navigation, panes and panel at four widths, type, and a lost connection."""
+"""The frame of every page in a browser: navigation, panes and panel at four widths, type, a lost connection."""
 
 from __future__ import annotations
 

@@ -67,6 +67,7 @@ class Deciding:
             return
         self._asked = now
         self._candidates = list(story["candidates"] if story else position["possible"] if position else ())
+        self._choice.props(remove="inline").props("inline" if position is not None else "")
         self._choice.set_options({place: one_line(name) for place, name in enumerate(self._candidates)}, value=None)
         if asked is not None:
             named(self._choice, question_in_words(asked))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nicegui import ui
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.models.files_card import files_card
-from persimchat.app.web.models.picker import model_picker, status_of
+from persimchat.app.web.models.picker import model_picker
 from persimchat.app.web.models.trial import trial_part
+from persimchat.app.web.shared.formats import joined
 from persimchat.app.web.widgets import card
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
-from persimchat.models.offers import OFFERS, Parts
+from persimchat.models.offers import OFFERS, Key, key_of, missing_packages
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import PerSimChatError
 
@@ -35,17 +38,32 @@ def models_page(web: WebContext) -> None:
 
 
 def _keys() -> None:
-    """The providers that need a key, with its status."""
-    with ui.element("dl").classes("grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 m-0 w-full"):
-        for offer in OFFERS.values():
-            if not offer.keys:
-                continue
-            look, text = status_of(Parts(offer.id))
+    """The providers that can be used at once; the others, with what they lack, are folded."""
+    lacks = {offer: _lacking(offer.id) for offer in OFFERS.values() if offer.keys}
+    ready = [offer for offer, lacking in lacks.items() if not lacking]
+    if ready:
+        _rows({offer.name: t("models.ready", variable=" + ".join(offer.keys)) for offer in ready}, "text-positive")
+    others = {offer.name: lacking for offer, lacking in lacks.items() if lacking}
+    if others:
+        with ui.expansion(t("models.others", n=len(others))).props("dense header-class=px-0").classes("w-full text-sm"):
+            _rows(others, "muted")
+
+
+def _rows(rows: Mapping[str, str], colour: str) -> None:
+    with ui.element("dl").classes("grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 m-0 w-full"):
+        for name, text in rows.items():
             with ui.element("dt"):
-                ui.label(offer.name).classes("text-sm")
+                ui.label(name).classes("text-sm")
             with ui.element("dd").classes("m-0 self-center"):
-                colour = {"good": "text-positive", "bad": "muted"}.get(look, "muted")
                 ui.label(text).classes(f"text-xs {colour} [overflow-wrap:anywhere]")
+
+
+def _lacking(provider: str) -> str:
+    """What a provider needs before it can be used, as far as that shows here; empty if nothing."""
+    key, variables = key_of(provider)
+    needed = " + ".join(variables) if key is Key.MISSING else ""
+    packages = missing_packages(provider)
+    return joined([needed, f"pip install {' '.join(packages)}" if packages else ""])
 
 
 def _usual() -> str:

@@ -49,7 +49,7 @@ class CostLine:
         self._seen = self._told = -1
         self._working = False
         with ui.column().classes("gap-0 grow basis-60 min-w-0"):
-            self._line = ui.label(t("setup.estimating")).classes("text-sm muted reckoning").mark("estimate")
+            self._line = ui.label(t("setup.estimating")).classes("text-sm reckoning").mark("estimate")
             self._line.props("aria-live=polite")
             self._warning = ui.label().classes("text-xs text-negative").props("role=alert").mark("over-budget")
         self._warning.set_visibility(False)

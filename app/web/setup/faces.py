@@ -40,7 +40,7 @@ class _Faces:
         with ui.column().classes("w-full gap-2"):
             with ui.row().classes("w-full items-center justify-between gap-x-4 gap-y-1"):
                 title(t("setup.who"))
-                with ui.row().classes("items-center gap-1") as choosing:
+                with ui.row().classes("items-center gap-1 who-acts") as choosing:
                     for key, icon, act in (
                         ("add", "person_add", self._add),
                         ("create", "edit_note", self._create),
@@ -48,7 +48,7 @@ class _Faces:
                         ("me", "person", self._me),
                     ):
                         button = ui.button(t(f"setup.{key}"), icon=icon, on_click=act).mark(key)
-                        named(button.props("flat dense no-caps padding='2px 8px'"), t(f"setup.{key}_help"))
+                        button.props("flat dense no-caps padding='2px 8px'").props["title"] = t(f"setup.{key}_help")
             self._row = ui.row().classes("w-full gap-1 items-start").props("role=toolbar")
             named(self._row, t("setup.participants"))
             roves(self._row)
@@ -80,7 +80,7 @@ class _Faces:
         draft = self._form.draft
         notes = _notes(self._form, seat)
         with ui.button(color=None).props("flat no-caps").classes("face-button").mark(f"seat-{number}") as button:
-            named(button, ", ".join([one_line(seat.name), *notes]))
+            button.props["data-who"] = ", ".join([one_line(seat.name), *notes])
             button.props["title"] = one_line(seat.persona.description)
             stop(button, first=number == 0)
             avatar(seat.name, colour(seat.name, draft.names), "48px", human=seat.persona.human)

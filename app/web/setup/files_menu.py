@@ -36,7 +36,12 @@ class _Files:
     def __init__(self, web: WebContext, form: Form) -> None:
         self._form = form
         self._saved = SavedSetups(web.library)
-        button = ui.button(t("setup.files"), icon="folder_open").props(f"{QUIET} aria-haspopup=menu").mark("files")
+        button = (
+            ui.button(t("setup.files"), icon="folder_open")
+            .props(f"{QUIET} aria-haspopup=menu")
+            .mark("files")
+            .classes("files")
+        )
         with button, ui.menu().props("auto-close role=menu"):
             for key, icon, act in (
                 ("open", "folder_open", self._open),

@@ -1,0 +1,53 @@
+"""People in a focus group on the page: a moderator puts the question that is due, others say where they stand."""
+
+from __future__ import annotations
+
+import pytest
+from nicegui import ui
+from nicegui.testing import User
+from web.test_chat_composer import field, until, write
+
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.live_runs import LiveRun
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.state.settings import Settings
+
+pytestmark = pytest.mark.proof
+
+
+async def group(web: WebContext) -> LiveRun:
+    """Begin a focus group that one person moderates and another takes part in."""
+    people = [*default_participants(2), {"name": "Mira", "human": True}, {"name": "Petr", "human": True}]
+    guide = {
+        "moderator": "Mira",
+        "questions": [{"ask": "Tea or coffee?", "turns": 1}],
+        "positions": [{"ask": "Do you like tea?", "answer": "choice", "options": ["yes", "a little", "no"]}],
+    }
+    scenario = make_scenario("Tea", people, guide=guide)
+    return await web.runs.start(scenario, Settings(model="offline", cognition="lean"))
+
+
+async def test_people_take_positions_and_moderate(user: User, web: WebContext) -> None:
+    live = await group(web)
+    await until(lambda: live.board.asked)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Petr, before the talk: Do you like tea?", retries=20)
+    (choice,) = user.find(marker="deciding").elements
+    assert isinstance(choice, ui.radio)
+    assert list(choice.options.values()) == ["yes", "a little", "no"]
+    choice.value = 1
+    user.find(marker="decide").click()
+    await user.should_see("Speak as Mira", retries=50)  # the tab stays with Petr, who has acted in it
+    user.find("Speak as Mira").click()
+    await user.should_see("Mira, question 1 of 1 is due: put it in these words or in your own", retries=50)
+    await until(lambda: field(user).value)
+    assert field(user).value == "Tea or coffee?"
+    write(user, "What do you drink?")
+    await until(lambda: live.board.turn)
+    said = live.board.utterances[0]
+    assert (said.speaker, said.text, said.question) == ("Mira", "What do you drink?", 1)
+    await until(lambda: live.board.asked is not None and live.board.asked.what == "position")
+    live.control.answer("no")
+    await until(lambda: live.board.stopped)
+    assert live.board.stopped is not None
+    assert live.board.stopped.reason == "guide"
