@@ -124,9 +124,9 @@ def test_nothing_serious_at_any_width(
 def test_with_keys_alone(server: Server, browser: webdriver.Chrome, driver: subprocess.Popen[bytes]):
     assert driver.wait(120) == 0
     user = Keyboard(browser)
-    browser.get(server.url)
+    browser.get(f"{server.url}/runs")
     user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
-    user.until_there(".setup textarea")
+    user.until_there(".rail")
     way = user.tab_to("Experiments")
     user.press(Keys.ENTER)
     user.wait.until(lambda b: b.current_url.endswith("/experiments"))

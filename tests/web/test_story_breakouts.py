@@ -65,9 +65,10 @@ async def test_a_workshop_has_rooms_and_no_standing(user: User, kept: str) -> No
         assert text not in told, text
     for text in ("Resources", "Standing", "At the beginning"):
         assert text not in told, text
-    (part,) = user.find(marker="story-part").elements
-    assert isinstance(part, ui.toggle)
-    part.set_value("rooms")
+    (tabs,) = user.find(kind=ui.tabs).elements
+    assert isinstance(tabs, ui.tabs)
+    tabs.set_value("rooms")
+    await user.should_see(kind=ui.button, content="Room 1: Ada, Cy", retries=30)
     press(user, named(user, "Go to Room 1: Ada, Cy, round 1"))
     await user.should_not_see(SAID[2].text)
 

@@ -72,7 +72,8 @@ def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> N
     page = Page(browser)
     browser.get(server.url)
     page.reading("Story").click()
-    page.reading("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
+    about = "Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote."
+    page.reading(f"{about} For a story of your own, load its file: Set-ups, Load a file.")
     assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".new").text)
     page.reading("Start the conversation").click()
     page.wait.until(lambda b: "/run/" in b.current_url)
