@@ -362,6 +362,23 @@ async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPa
     await user.should_see("Please correct: Topic, Participants")
 
 
+async def test_choosing_nobody_draws_nothing(user: User, monkeypatch: pytest.MonkeyPatch):
+    asked: list[WebContext] = []
+
+    async def nobody(web: WebContext, _taken: list[str]) -> list[Any]:
+        asked.append(web)
+        return []
+
+    monkeypatch.setattr(faces, "choose_personas", nobody)  # so it ends, too, when the page is closed
+    await user.open("/")
+    await user.should_see(marker="seat-0")
+    before = one(user, "seat-0")
+    user.find(marker="add").click()
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    assert (len(asked), one(user, "seat-0")) == (1, before)
+
+
 async def test_hostile_names_are_text(user: User, web: WebContext):
     hostile = '<img src=x onerror=alert(1)>" onclick="alert(2)'
     text = f"topic: '{hostile}'\nparticipants:\n  - {{name: '{hostile}', description: a}}\n  - Ha\n"

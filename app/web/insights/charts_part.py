@@ -15,7 +15,6 @@ from persimchat.app.web.insights.figures import latest
 from persimchat.app.web.insights.left_out import Blocks
 from persimchat.app.web.insights.talk import talk
 from persimchat.app.web.shared.chart_box import (
-    NARROW,
     WIDE,
     ChartBox,
     chart_words,
@@ -114,9 +113,9 @@ class _ChartsPart:
         assert self._manifest is not None
         self._talk = talk(self._viewing.board, self._manifest)
         for key, make in self._makes.items():
-            chart = make(self._talk, NARROW)
-            self._boxes[key].draw(chart)
-            self._cards[key].set_visibility(chart is not None)
+            box = self._boxes[key]
+            box.draw(partial(make, self._talk))
+            self._cards[key].set_visibility(box.chart is not None)
         self._blocks.draw()
         self._nothing.set_visibility(all(box.chart is None for box in self._boxes.values()))
 

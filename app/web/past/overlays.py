@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+from collections.abc import Callable
+from functools import cache, partial
 
 from nicegui import ui
 
 from persimchat.app.web.past.compare_facts import Compared
-from persimchat.app.web.shared.chart_box import WIDE, ChartBox, chart_words, emotion_names
+from persimchat.app.web.shared.chart_box import NARROW, WIDE, ChartBox, chart_words, emotion_names
 from persimchat.app.web.widgets import title
 from persimchat.app.web.words import t
 from persimchat.runs.reports.charts.model import Chart
 from persimchat.runs.reports.diff_charts import overlays
 
-_WIDTH: Final = 330
-"""The least width at which a chart is shown on this page."""
-
 
 def courses(both: Compared) -> None:
     """Draw a chart for each of need to talk, openness and emotions in which the runs differ; nothing if none does."""
-    drawn, large = _charts(both, _WIDTH), _charts(both, WIDE)
+    at = cache(partial(_charts, both))
+    drawn = at(NARROW)
     if not drawn:
         return
     title(t("past.courses"))
@@ -29,10 +27,15 @@ def courses(both: Compared) -> None:
         for place, chart in enumerate(drawn):
             with ui.element("div").classes("surface p-3 min-w-0"):
                 file = f"{both.a.path.name} {both.b.path.name} {chart.title}"
-                ChartBox(file, larger=partial(large.__getitem__, place), slider=False).draw(chart)
+                box = ChartBox(file, larger=partial(_of, at, place, WIDE), slider=False)
+                box.draw(partial(_of, at, place))
 
 
-def _charts(both: Compared, width: float) -> list[Chart]:
+def _of(charts: Callable[[int], list[Chart]], place: int, width: int) -> Chart:
+    return charts(width)[place]
+
+
+def _charts(both: Compared, width: int) -> list[Chart]:
     return overlays(
         both.a,
         both.b,

@@ -63,9 +63,12 @@ class Picks:
                 box = ui.checkbox(value=ticked and not pick.blocked, on_change=partial(self._ticked, number))
                 named(box, t("personas.choose_one", name=one_line(pick.persona.name)))
                 box.set_enabled(not pick.blocked)
-                head(pick.persona, "36px")
+                with ui.element("div").classes("grow min-w-0").mark(f"pick-{number}") as face:
+                    head(pick.persona, "36px")
                 if pick.blocked:
                     chip(pick.blocked)
+                else:
+                    face.classes("cursor-pointer").on("click", lambda: box.set_value(not box.value))
                 icon_button(
                     "article",
                     t("personas.read_one", name=one_line(pick.persona.name)),

@@ -121,7 +121,9 @@ class _Faces:
         self._changed()
 
     async def _add(self) -> None:
-        self._join(await choose_personas(self._web, self._form.draft.names))
+        chosen = await choose_personas(self._web, self._form.draft.names)
+        if chosen:  # if the page was closed meanwhile, there is nothing to draw on
+            self._join(chosen)
 
     async def _create(self) -> None:
         persona = await edit_persona(None, keep_in=Library(self._web.library))

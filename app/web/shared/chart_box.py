@@ -20,7 +20,10 @@ from persimchat.runs.reports.charts.model import Chart, Words
 from persimchat.state.emotion import EMOTIONS
 
 NARROW: Final = 260
-"""The width at which a chart beside a conversation is laid out; it is shown at least as wide, so 12 pixels stay 12."""
+"""The width of a chart until the browser has told how much room it has; no room is narrower."""
+
+_STEP: Final = 10
+"""A chart is laid out at its room's width, down to a multiple of this: its texts are 12 pixels, hardly more."""
 
 WIDE: Final = 900
 
@@ -38,6 +41,9 @@ _KEY: Final = """(e) => {
   e.preventDefault();
   emit(step);
 }"""
+
+Make = Callable[[int], Chart | None]
+"""Makes a chart of a width."""
 
 
 def chart_words() -> Words:
@@ -106,6 +112,8 @@ class ChartBox:
         self._go = go
         self._larger = larger
         self._slider = slider
+        self._make: Make | None = None
+        self._width = NARROW
         self._chart: Chart | None = None
         with ui.element("figure").classes("w-full chart-box") as self._box:
             with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
@@ -120,6 +128,9 @@ class ChartBox:
                         item("image", t("charts.keep_picture"), self._keep_picture).mark("keep-picture")
                         item("table_view", t("charts.keep_table"), self._keep_table).mark("keep-table")
             self._drawing = ui.html("", sanitize=False).classes("w-full")  # only ever the autoescaped template's
+            ui.element("q-resize-observer").props("debounce=0").mark("chart-room").on(
+                "resize", self._fit, args=["width"]
+            )
             self._note = ui.element("figcaption").classes("text-xs muted")
             with self._note:
                 self._said = ui.label()
@@ -130,8 +141,10 @@ class ChartBox:
         """What is drawn; None for nothing."""
         return self._chart
 
-    def draw(self, chart: Chart | None) -> None:
-        """Draw a chart, if it is not drawn already; None hides the box."""
+    def draw(self, make: Make | None) -> None:
+        """Draw what is made for the width of the box, if it is not drawn already; no chart hides the box."""
+        self._make = make
+        chart = None if make is None else make(self._width)
         if chart == self._chart:
             return
         self._chart = chart
@@ -142,6 +155,16 @@ class ChartBox:
         self._drawing.set_content(svg(chart, f"chart{self._drawing.id}", slider=self._slider))
         self._said.set_text(chart.note)
         self._note.set_visibility(bool(chart.note))
+
+    def _fit(self, event: GenericEventArguments) -> None:
+        """Draw again if the browser tells another width; a hidden box has none."""
+        told = event.args.get("width") if isinstance(event.args, dict) else None
+        if not isinstance(told, int | float) or told < NARROW:
+            return
+        width = int(min(told, WIDE)) // _STEP * _STEP
+        if width != self._width:
+            self._width = width
+            self.draw(self._make)
 
     def _open(self) -> None:
         chart = self._larger() if self._larger is not None else self._chart

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nicegui import ui
 
-from persimchat.app.web.shared.chart_box import NARROW, ChartBox
+from persimchat.app.web.shared.chart_box import ChartBox
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import short_names
 from persimchat.app.web.widgets import SEGMENTS, card, named
@@ -66,7 +66,8 @@ class Closeness:
         short = short_names(names)
         who = {name: replace(person, name=short[name]) for name, person in people(names).items()}
         weights = {one.name: one.influence for one in now}
-        self._graph.draw(graph(t("story.closeness"), who, found, weights, words, width=NARROW))
+        title = t("story.closeness")
+        self._graph.draw(lambda width: graph(title, who, found, weights, words, width=width))
         self._about.set_text(f"{t('story.graph_about', least=least)} {words}")
 
     def _draw_table(self, now: Sequence[CharacterNow], names: list[str], least: int) -> None:

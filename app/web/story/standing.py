@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from nicegui import ui
 
 from persimchat.app.web.looks import colour
-from persimchat.app.web.shared.chart_box import NARROW, ChartBox, chart_words
+from persimchat.app.web.shared.chart_box import ChartBox, chart_words
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import counted, outcome_sentence, short_names
 from persimchat.app.web.widgets import FIELD, avatar, card, named
@@ -162,15 +162,16 @@ class Beliefs:
         lines = belief_lines(course.standings, chosen.name)
         letters = [chr(ord("a") + place) for place in range(len(styles))]
         words = chart_words()
+        about = t("story.beliefs_chart", who=one_line(chosen.name))
         self._chart.draw(
-            levels(
-                t("story.beliefs_chart", who=one_line(chosen.name)),
+            lambda width: levels(
+                about,
                 [
                     Series(text, letter, style, points)
                     for (text, points), letter, style in zip(lines.items(), letters, styles, strict=True)
                 ],
                 last=course.rounds,
-                width=NARROW,
+                width=width,
                 height=150,
                 labels=48,
                 axis=words.round,
