@@ -92,6 +92,10 @@ STANDS_FOR = {
     ("docs/runs.md", "20261121-1802"): "{run[2]}",  # the branch in which Jarmila has changed her mind
     # nothing has failed there: the run has ended, and goes on only with a higher limit
     ("docs/runs.md", "resume latest --model ollama:llama3.2"): "resume latest --model ollama:llama3.2 --messages 11",
+    (
+        "docs/focus_groups.md",
+        "branch latest --at 5",
+    ): "branch {run[0]} --at 2",  # in the latest, nobody was there to speak
     # a reader's length would take long here
     ("docs/start.md", "-n 4 --messages 8"): "-n 4 --messages 2",
     ("docs/start.md", "-n 4 --messages 10"): "-n 2 --messages 2",

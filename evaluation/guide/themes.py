@@ -102,7 +102,7 @@ class JudgedThemes:
         if reply is None:
             return None
         answer: Any = reply.value
-        found, invented = said(answer.themes, unit.section.lines) if answer else ([], 0)
+        found, invented = said(answer.themes, unit.section) if answer else ([], 0)
         return RecordedThemes(
             question=unit.section.number,
             turns=unit.section.turns,
@@ -134,17 +134,21 @@ def asked_about(section: Section, topic: str) -> Asked:
     return Asked("themes", FoundThemes, values)
 
 
-def said(found: Iterable[FoundTheme], lines: Sequence[Uttered]) -> tuple[list[Theme], int]:
+def said(found: Iterable[FoundTheme], section: Section) -> tuple[list[Theme], int]:
     """Themes with the quotes that somebody said, in the speaker's own letters, and how many quotes nobody said.
 
     Spaces, case and the form of quotation marks do not count. A quote with a wrong number is looked for in all lines.
-    A theme without a quote is left out.
+    The moderator's words are no answer, so quotes of them are left out; and so is a theme without a quote.
     """
     themes, invented = [], 0
     for theme in found:
-        quotes = [_in_lines(quote, lines) for quote in theme.quotes]
+        quotes = [_in_lines(quote, section.lines) for quote in theme.quotes]
         invented += quotes.count(None)
-        kept = {(quote.turn, quote.words): quote for quote in quotes if quote is not None}
+        kept = {
+            (quote.turn, quote.words): quote
+            for quote in quotes
+            if quote is not None and quote.speaker != section.moderator
+        }
         if kept:
             themes.append(Theme(name=theme.name, about=theme.about, quotes=list(kept.values())))
     return themes, invented

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_runs import WORDS
+from group_runs import MODERATOR, WORDS
 from hypothesis import given as over
 from hypothesis import strategies as st
 from run_folders import PEOPLE
 
 from persimchat.evaluation.guide.themes import said
 from persimchat.runs.events import Uttered
+from persimchat.runs.reports.guide import Section
 from persimchat.state.themes import FoundThemes
 
 LINES = [Uttered(turn=turn, speaker=who, text=text) for turn, (who, text) in enumerate(WORDS, start=1)]
 
 
-def quoted(line: int, words: str) -> tuple[list[Any], int]:
+def quoted(line: int, words: str, moderator: str = "") -> tuple[list[Any], int]:
     """What becomes of one theme with one quote."""
     quotes = [{"line": line, "words": words}]
     found = FoundThemes.model_validate({"themes": [{"name": "Lending", "about": "They lend.", "quotes": quotes}]})
-    themes, invented = said(found.themes, LINES)
+    themes, invented = said(found.themes, Section(1, None, LINES, moderator))
     return [(quote.turn, quote.speaker, quote.words) for theme in themes for quote in theme.quotes], invented
 
 
@@ -33,6 +34,10 @@ def test_a_quote_is_kept_in_the_speakers_own_letters() -> None:
 def test_a_quote_with_a_wrong_number_is_found_where_it_was_said() -> None:
     assert quoted(4, "The deposit") == ([(6, PEOPLE[1], "The deposit")], 0)
     assert quoted(-1, "Strangers I don’t mind") == ([(8, PEOPLE[1], "Strangers I don't mind")], 0)
+
+
+def test_a_moderators_question_is_no_answer() -> None:
+    assert quoted(2, "When did you last borrow a tool?", MODERATOR) == ([], 0)
 
 
 def test_what_nobody_said_is_left_out_with_its_theme() -> None:

@@ -167,12 +167,17 @@ async def test_a_line_has_places_above_and_below(user: User):
     await user.should_see("above")
 
 
-async def test_a_guides_question_stands_over_the_line_that_puts_it(user: User, web: WebContext):
+@pytest.mark.parametrize("shown", [True, False])
+async def test_a_guides_question_stands_over_the_line_that_puts_it(user: User, web: WebContext, *, shown: bool):
     live = await begin(web, messages=2)
     await live.ended()
     folder = web.runs.folder(live.run)
     manifest = run_json(folder)
-    manifest["scenario"]["guide"] = {"questions": [{"ask": "What did you <b>drink</b>?"}, {"ask": "And why?"}]}
+    manifest["scenario"]["guide"] = {
+        "moderator": manifest["scenario"]["participants"][0]["name"],
+        "stimulus": {"title": "Tea", "text": "A <b>cup</b>."},
+        "questions": [{"ask": "What did you <b>drink</b>?", "show": shown}, {"ask": "And why?"}],
+    }
     (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
     first, second = read_records(folder / "transcript.jsonl")
     lines = "\n".join(map(json.dumps, ({**first, "question": 1}, second)))
@@ -180,6 +185,9 @@ async def test_a_guides_question_stands_over_the_line_that_puts_it(user: User, w
     await user.open(page_of(live.run))
     await user.should_see("Question 1 of 2", retries=20)
     await user.should_see("What did you <b>drink</b>?")
+    when = "Everybody is shown this" if shown else "Everybody is shown this, from the beginning"
+    (stimulus,) = user.find(marker="shown").elements
+    assert [element.text for element in stimulus.descendants()] == [when, "Tea\n\nA <b>cup</b>."]
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -73,11 +73,13 @@ async def test_a_focus_group_is_set_up_and_started(user: User, web: WebContext):
     await choose(user, "focus")
     assert one(user, "guide-moderator").value == "Mira Solheim"
     assert "asks" in one(user, "seat-0").props["data-who"]
-    assert one(user, "setting-max_messages").value == "15"
+    assert one(user, "setting-max_messages").value == "30"  # all that it can take, so that no question is cut off
     fill(user, "guide-ask-0", "When did you last borrow a tool?")
     fill(user, "guide-turns-0", 2)
     user.find(marker="guide-add").click()
     fill(user, "guide-ask-3", "Anything else?")
+    assert one(user, "setting-max_messages").value == "34"  # it follows the guide
+    assert "at most 34 messages" in one(user, "echo").text
     user.find(marker="guide-add-position").click()
     fill(user, "guide-position-0", "Would you use it?")
     live = await begun(web, lambda: user.find(marker="start").click())
@@ -88,6 +90,27 @@ async def test_a_focus_group_is_set_up_and_started(user: User, web: WebContext):
     ]
     assert guide["questions"][0]["turns"] == 2
     assert guide["positions"][0]["answer"] == "scale:1-5"
+
+
+@pytest.mark.proof
+async def test_a_limit_of_the_users_own_stays(user: User):
+    await user.open("/")
+    await choose(user, "focus")
+    fill(user, "setting-max_messages", "12")
+    user.find(marker="guide-add").click()
+    fill(user, "guide-ask-3", "Anything else?")
+    assert one(user, "setting-max_messages").value == "12"
+
+
+@pytest.mark.proof
+async def test_a_field_stays_when_the_stimulus_is_new(user: User):
+    await user.open("/")
+    await choose(user, "focus")
+    image = one(user, "guide-image")
+    fill(user, "guide-text", "Borrow a drill.")
+    user.find(marker="guide-text").trigger("blur")
+    await user.should_see("show")
+    assert one(user, "guide-image") is image  # whoever types there goes on
 
 
 @pytest.mark.proof

@@ -15,6 +15,7 @@ from persimchat.app.web.chat.calls_dialog import show_calls
 from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
 from persimchat.app.web.chat.group_summary import show_group_summary
+from persimchat.app.web.chat.guide_parts import draw_question, draw_shown
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.chat.search import Search
@@ -23,7 +24,7 @@ from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import icon_button, named, notify_error
 from persimchat.app.web.words import t
-from persimchat.runs.events import Uttered, Waiting
+from persimchat.runs.events import GuideTold, Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -157,6 +158,7 @@ class _Panel:
                 named(self._root, t("chat.log"))
                 with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
                     self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
+                    self._shown = ui.column().classes("w-full")
                     self._earlier = _step("expand_less", t("chat.earlier"))
                     self._box = ui.column().classes("w-full gap-4")
                     self._said = BeingSaid()
@@ -172,18 +174,23 @@ class _Panel:
             viewing.look_at,
             lambda said: fill_menu(viewing, said, self._root),
             below,
-            above=lambda said: self._origin.over(said),
+            above=self._above,
         )
 
     async def read_origin(self) -> None:
-        """Show of which run this is a branch, and the questions of its guide."""
+        """Show of which run this is a branch."""
         self._origin = await Origin.of(self._viewing)
         self._origin_bar.show(self._origin)
         for index, row in list(self._rows.items()):
-            if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
+            if isinstance(row, Said) and row.said.turn in self._origin.begins:
                 self._rows.pop(index).delete()
-        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
+        self._drawn = None
         self.sync()
+
+    def _above(self, said: Uttered) -> None:
+        self._origin.over(said)
+        if (started := self._viewing.board.started) is not None:
+            draw_question(said, started.guide)
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -203,6 +210,8 @@ class _Panel:
         self._lines(low, high)
         self._notice.set_text(one_line(board.started.notice))
         self._notice.set_visibility(bool(board.started.notice) and low == 0)
+        self._show_stimulus(board.started.guide)
+        self._shown.set_visibility(low == 0)
         self._earlier.set_visibility(low > 0)
         self._later.set_visibility(high < count)
         at_end = high == count and viewing.turn == board.turn
@@ -226,6 +235,12 @@ class _Panel:
             if isinstance(row, Said):
                 row.score(board.scores.get(row.said.turn))
 
+    def _show_stimulus(self, guide: GuideTold | None) -> None:
+        """Show at the beginning, once, what a focus group sees from the beginning."""
+        if guide is not None and not guide.shown_with and not self._shown.default_slot.children:
+            with self._shown:
+                draw_shown(guide, t("chat.shown_first"))
+
     def _doing_now(self, what: str) -> None:
         self._doing.set_visibility(bool(what))
         self._dots.set_visibility(self._viewing.board.status == "running")
@@ -239,7 +254,7 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
-                if self._origin.questions:
+                if board.started is not None and board.started.guide is not None:
                     button = (
                         ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
                     )

@@ -1,4 +1,4 @@
-"""Where a conversation comes from: the run of which it is a branch, and the guide whose questions it puts."""
+"""Where a conversation comes from: the run of which it is a branch."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ class Origin:
     Attributes:
         branch: the run of which it is a branch; None if it is none.
         there: whether that run can still be opened.
-        questions: those of the guide, in order; empty without one.
     """
 
     branch: Branch | None = None
     there: bool = False
-    questions: tuple[str, ...] = ()
 
     @classmethod
     async def of(cls, viewing: Viewing) -> Origin:
@@ -45,22 +43,14 @@ class Origin:
                 there = True
             except PerSimChatError:
                 there = False  # it was deleted, or belongs to another folder
-        guide = (manifest.scenario.model_extra or {}).get("guide") or {}
-        asked = guide.get("questions", []) if isinstance(guide, dict) else []
-        questions = [one.get("ask", "") for one in asked if isinstance(one, dict)]
-        return cls(manifest.branch, there, tuple(map(str, questions)))
+        return cls(manifest.branch, there)
 
     def over(self, said: Uttered) -> None:
-        """Draw what stands over an utterance: the line where a branch begins, and the guide's question that it puts."""
+        """Draw the line where a branch begins, over its first utterance."""
         if self.branch is not None and said.turn == self.branch.turn + 1:
             with ui.row().classes("w-full items-center gap-3 no-wrap parts").props("role=separator"):
                 again = self.branch.why == "regenerate"
                 ui.label(t("chat.said_again" if again else "chat.own_way")).classes("text-xs muted break-words")
-        if said.question and said.question <= len(self.questions):
-            with ui.column().classes("w-full gap-0 asked-of-all").props("role=heading aria-level=3"):
-                place = t("chat.question", n=said.question, of=len(self.questions))
-                ui.label(place).classes("text-xs muted font-semibold")
-                ui.label(self.questions[said.question - 1]).classes("text-base font-semibold break-words")
 
     @property
     def begins(self) -> set[int]:

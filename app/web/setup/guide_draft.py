@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.app.web.words import t
+from persimchat.graph.guiding import most_said
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
 from persimchat.state.guide import Guide, Stimulus
@@ -53,6 +54,7 @@ class GuideDraft:
         image: of the stimulus, described.
         questions: in their order.
         positions: taken before and after the talk.
+        limit: the message limit that followed from the guide last; None if the user gave one.
     """
 
     moderator: str = ""
@@ -62,6 +64,7 @@ class GuideDraft:
     image: str = ""
     questions: list[Asked] = field(default_factory=list)
     positions: list[Stand] = field(default_factory=list)
+    limit: int | None = field(default=None, compare=False)
 
     @classmethod
     def suggested(cls, moderator: str) -> GuideDraft:
@@ -135,6 +138,17 @@ class GuideDraft:
             usual: answers to a question that says no number.
         """
         return sum(1 + (one.turns or usual) for one in self.questions if one.ask.strip())
+
+    def most_said(self, everybody: int) -> int | None:
+        """How many messages the guide can take at most; None as long as it cannot be read.
+
+        Args:
+            everybody: how many take part, the moderator included.
+        """
+        try:
+            return most_said(Guide.model_validate(self.data()), everybody)
+        except ValidationError:
+            return None
 
 
 def _poll(stand: Stand) -> dict[str, Any]:

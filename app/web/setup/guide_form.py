@@ -66,6 +66,7 @@ class _GuideForm:
             return
         with self._inside:
             self._asks()
+            self._asked = ui.column().classes("w-full gap-2")
             self._questions()
             self._stimulus()
             self._positions()
@@ -97,7 +98,8 @@ class _GuideForm:
 
     def _questions(self) -> None:
         guide = self._guide
-        with ui.column().classes("w-full gap-2"):
+        self._asked.clear()
+        with self._asked:
             ui.label(t("setup.guide_questions")).classes("text-sm font-semibold").props("role=heading aria-level=3")
             hint(t("setup.guide_questions_help"))
             for number, asked in enumerate(guide.questions):
@@ -146,11 +148,13 @@ class _GuideForm:
         there = bool(guide.text.strip() or guide.image.strip())
         if there and guide.questions and not any(asked.show for asked in guide.questions):
             guide.questions[0].show = True
-            self._again()
         elif not there and any(asked.show for asked in guide.questions):
             for asked in guide.questions:
                 asked.show = False
-            self._again()
+        else:
+            return
+        self._questions()  # and not the field into which the user went on
+        self._form.changed()
 
     def _positions(self) -> None:
         guide = self._guide

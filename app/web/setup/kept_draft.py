@@ -24,6 +24,7 @@ _KEY: Final = "draft"
 _TEXTS: Final = TypeAdapter(list[str])
 _ASKED: Final = TypeAdapter(list[Asked])
 _STANDS: Final = TypeAdapter(list[Stand])
+_LIMIT: Final = TypeAdapter(int | None)
 
 
 def draft_text(draft: Draft) -> str:
@@ -79,7 +80,9 @@ def read_draft(text: str) -> Draft:
 def _guide(given: dict[str, Any]) -> GuideDraft:
     questions, positions = _ASKED.validate_python(given["questions"]), _STANDS.validate_python(given["positions"])
     texts = {name: str(given[name]) for name in ("moderator", "wording", "title", "text", "image")}
-    return GuideDraft(**texts, questions=questions, positions=positions)
+    return GuideDraft(
+        **texts, questions=questions, positions=positions, limit=_LIMIT.validate_python(given.get("limit"))
+    )
 
 
 class KeptDraft:

@@ -116,7 +116,16 @@ def _give_guide(form: Form) -> None:
     draft.guide = GuideDraft.suggested(asks.name)
     form.set("mode", "discussion")
     if "max_messages" not in draft.settings:
-        form.set("max_messages", draft.guide.answers_expected(len(draft.seats) - 1))
+        _follow_guide(form)
+
+
+def _follow_guide(form: Form) -> None:
+    """Give the conversation the messages that its guide can take, so that no limit ends it before the last question."""
+    guide = form.draft.guide
+    most = None if guide is None else guide.most_said(len(form.draft.seats))
+    if guide is not None and most is not None and most != guide.limit:
+        guide.limit = most
+        form.set("max_messages", most)
 
 
 def _take_guide(form: Form) -> None:
@@ -174,6 +183,11 @@ def _length(form: Form) -> None:
 
     def follow() -> None:
         draft = form.draft
+        if draft.guide is not None and draft.guide.limit is not None:
+            if form.value("max_messages") != draft.guide.limit:
+                draft.guide.limit = None  # the user has given another
+            else:
+                _follow_guide(form)
         row.set_visibility(draft.story is None)
         messages = 0 if draft.guide is None else draft.guide.answers_expected(max(1, len(draft.seats) - 1))
         expected.set_text(t("setup.guide_length", n=messages) if messages else "")

@@ -89,10 +89,10 @@ class Bound:
         self._follow()
 
     def _follow(self) -> None:
-        """Offer what the draft can have; show the default in an empty field that is not in use."""
+        """Offer what the draft can have; show the value in a field that is not in use and says another."""
         if self._offer is not None:
             self.show()
-        if self._in_use or self._name in self._form.unread or self._name in self._form.draft.settings:
+        if self._in_use or self._name in self._form.unread:
             return
         if not self._says(self._form.value(self._name)):
             self.show()

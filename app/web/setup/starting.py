@@ -114,7 +114,8 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
     def follow() -> None:
         wrong.set_visibility(False)
         people = t("setup.echo_people", n=len(form.draft.seats))
-        echo.set_text(people if form.draft.story is not None else t("setup.echo", n=_messages(form), people=people))
+        key = "setup.echo" if form.draft.guide is None else "setup.echo_most"
+        echo.set_text(people if form.draft.story is not None else t(key, n=_messages(form), people=people))
 
     form.follow(follow)
     button.on("click", start, js_handler=_PRESS)
