@@ -32,7 +32,7 @@ class Controls:
         self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
 
     def sync(self) -> str:
-        """Enable the buttons that apply; returns a note on a pending pause or stop, or on the pace; empty if there is none."""
+        """Enable the buttons that apply; returns a note on a pending pause or stop or on the pace, or nothing."""
         live = self._viewing.live
         if live is None:
             return ""
