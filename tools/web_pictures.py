@@ -1,7 +1,7 @@
 """Take the README's pictures of the web page from a real run: `python tools/web_pictures.py [FOLDER]`.
 
 It starts the server, begins a conversation with the offline model over the REST API, and takes pictures of its page
-while it runs, with Chromium and its driver, which must be installed: web_light.png, web_dark.png and
+while it runs, with Chromium and its driver, which must be installed: web_new.png, web_light.png, web_dark.png and
 web_phone.png in docs/pictures, or in FOLDER. Then it holds the small story and takes story_page.png, and talks with a
 companion for companion_page.png.
 """
@@ -82,6 +82,17 @@ def chromium(browser: str, driver: str, profile: str) -> webdriver.Chrome:
     return webdriver.Chrome(service=Service(driver), options=options)
 
 
+def take_new(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
+    """Take the picture of the first screen."""
+    metrics = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    chrome.get(url)
+    while not chrome.find_elements(By.CSS_SELECTOR, "textarea"):
+        time.sleep(0.1)
+    time.sleep(2.5)
+    chrome.save_screenshot(str(folder / "web_new.png"))
+
+
 def take(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
     """Begin the conversation and take the pictures."""
     run = ask(f"{url}/api/runs", CONVERSATION)["run"]
@@ -96,7 +107,7 @@ def take(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
         while not chrome.find_elements(By.CSS_SELECTOR, ".bubble"):
             time.sleep(0.1)
         if dark != dark_now:
-            button = chrome.find_element(By.CSS_SELECTOR, '[aria-label="Light or dark"]')
+            button = chrome.find_element(By.CSS_SELECTOR, '.rail [aria-label="Appearance"]')
             chrome.execute_script("arguments[0].click()", button)  # the mouse would bring its tooltip
             dark_now = dark
         time.sleep(2.5)  # charts draw themselves in
@@ -162,6 +173,7 @@ def main() -> int:
         chrome = chromium(browser, driver, str(Path(scratch) / "profile"))
         try:
             with served(scratch, "serve") as url:
+                take_new(url, folder, chrome)
                 take(url, folder, chrome)
                 take_story(url, folder, chrome)
             place = yaml.safe_load(PLACE.read_text(encoding="utf-8")) | {"clock": CLOCK}

@@ -99,13 +99,14 @@ async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext
 
 
 @pytest.mark.proof
-async def test_millions_of_tokens_fit_into_their_tile(user: User, web: WebContext):
+async def test_millions_of_tokens_are_short_in_the_line_and_whole_below(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
     used = live.board.stopped.totals.model_copy(update={"input_tokens": 1_468_850, "output_tokens": 72_350})
     live.board.stopped = live.board.stopped.model_copy(update={"totals": used})
     await user.open(f"/run/{live.run}")
-    await user.should_see("about 1.5 M")
+    await user.should_see("· 1.5 M tokens ·")
+    await user.should_see("about 1,541,200")
     await user.should_see("1,468,850 read, 72,350 written")
 
 

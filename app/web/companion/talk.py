@@ -9,7 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.companion.face import COLOURS
-from persimchat.app.web.looks import colour
+from persimchat.app.web.looks import MODERATOR, colour
 from persimchat.app.web.pairs import Pair
 from persimchat.app.web.widgets import FIELD, avatar, chip, icon_button, named
 from persimchat.app.web.words import t
@@ -136,8 +136,10 @@ class Talk:
 
 def _row(name: str, *, mine: bool) -> ui.row:
     """A line with the speaker's picture, to be filled."""
+    own = MODERATOR if mine else colour(name, [name])
     with ui.row().classes("w-full gap-3 no-wrap items-start said" + (" mine flex-row-reverse" if mine else "")) as row:
-        avatar(name, "#475569" if mine else colour(name, [name]), "32px", human=mine)
+        row.style(f"--c:{own}")
+        avatar(name, own, "32px", human=mine)
         ui.label(name).classes("sr-only")
     return row
 
