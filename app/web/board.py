@@ -178,6 +178,8 @@ class Board:
                 self._weak(event.record)  # charts do not need it; the mind dialog reads it from the folder
             case Asked():
                 self.asked, self.speaking, self.words = event, None, ""
+                if event.what == "utterance":
+                    self.hands.discard(event.agent)  # they have the floor, and may pass
             case HandRaised():
                 (self.hands.add if event.raised else self.hands.discard)(event.agent)
             case Paused() | Continued():

@@ -34,8 +34,11 @@ def position_in(text: str, topic: Topic) -> int | None:
     """Index of the position that words support, None if it cannot be determined.
 
     A position counts if it is named and not refused, and if one of its points is made and not merely conceded. A
-    refusal extends to the next comma: "not so sure about tea, I'd stay with coffee".
+    refusal extends to the next comma: "not so sure about tea, I'd stay with coffee". A yes or no that is the whole
+    text is an answer.
     """
+    if topic.kind == "polar" and (whole := normalised(text).strip()) in ("yes", "no"):
+        return 0 if whole == "yes" else len(topic.positions) - 1
     scores = [0.0] * len(topic.positions)
     labels = _labels(topic)
     for clause in _CLAUSE_END.split(text):

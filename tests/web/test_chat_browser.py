@@ -98,6 +98,24 @@ def served(tmp_path: Path) -> Iterator[tuple[list[Server], str]]:
         server.close()
 
 
+def test_a_phone_shows_who_speaks_and_who_hears_it(served: tuple[list[Server], str], browser: webdriver.Chrome):
+    servers, run = served
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    )
+    try:
+        page = Page(browser)
+        page.open(servers[0], run)
+        page.button("Resume").click()
+        page.until(lambda: "Your turn, Petr" in browser.page_source)
+        page.until(lambda: len(browser.find_elements(By.CSS_SELECTOR, ".composer-who .q-select")) == 2)
+        for choice in browser.find_elements(By.CSS_SELECTOR, ".composer-who .q-select"):
+            assert choice.size["width"] >= 120
+        browser.get("about:blank")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], browser: webdriver.Chrome):
     servers, run = served
     page = Page(browser)

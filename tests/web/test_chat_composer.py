@@ -134,6 +134,7 @@ async def test_a_person_whispers_and_passes(user: User, web: WebContext):
     live.control.pause()
     user.find("Pass").click()
     await user.should_see("Petr passes this time.", retries=50)
+    assert not live.board.hands  # who is asked has no hand up any longer
     live.broadcast.cancel()
 
 

@@ -27,6 +27,7 @@ from persimchat.app.web.setup.scenario_files import SavedSetups
 from persimchat.app.web.setup.seat_dialog import sides
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.setup.starting import WITH_PEOPLE_S
 from persimchat.app.web.setup.topic_box import EXAMPLES
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
@@ -81,7 +82,8 @@ def test_a_new_setting_appears_by_itself(monkeypatch: pytest.MonkeyPatch):
 
 async def test_every_setting_is_on_the_page(user: User):
     await user.open("/")
-    assert fields(user) == {"max_messages"}
+    assert fields(user) == {"max_messages", "answer_format", "choices"}
+    await user.should_not_see(marker="setting-answer_format")  # only debates have one
     for persona in shipped()[:4]:
         await user.should_see(persona.name)
     await user.should_see("Offline model: for trying out, says nothing real")
@@ -220,6 +222,31 @@ async def test_the_mode_brings_its_own_fields_and_limits(user: User):
     await user.should_see("Please correct: Topic")  # and not the choices, which wait there
     setting(user, "answer_format", "choice")
     assert one(user, "setting-choices").value == "trams\nbuses"
+
+
+async def test_a_debate_asks_for_the_form_of_its_answer_where_it_is_chosen(user: User):
+    await user.open("/")
+    await choose(user, "debate")
+    await user.should_see(marker="setting-answer_format")
+    await user.should_not_see(marker="setting-choices")
+    setting(user, "answer_format", "choice")
+    await user.should_see(marker="setting-choices")
+    await choose(user, "discussion")
+    await user.should_not_see(marker="setting-answer_format")
+
+
+async def test_a_person_joins_with_the_enter_key_and_gets_time_to_read(user: User, web: WebContext):
+    await user.open("/")
+    fill(user, "topic", "Tea or coffee?")
+    user.find(marker="me").click()
+    await user.should_see(marker="me-about")
+    fill(user, "me-name", "Eva")
+    user.find(marker="me-about").trigger("keydown.enter")
+    await user.should_see("a person")
+    live = await begun(web, lambda: user.find(marker="start").click())
+    assert live.control.pace_s == WITH_PEOPLE_S
+    live.control.stop()
+    await live.ended()
 
 
 async def test_the_estimate(user: User):

@@ -225,9 +225,10 @@ class _Composer:
         if baseline is None:
             self.speaking = Speaking(self._viewing, self._player)
             self.speaking.draw_question()
-        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+        with ui.row().classes("composer-acts w-full items-center gap-2"):
             if self.speaking is not None:
-                self.speaking.draw_choices()
+                with ui.row().classes("composer-who items-center gap-2 no-wrap min-w-0"):
+                    self.speaking.draw_choices()
             else:
                 ui.label(t("chat.baseline_alone", name=one_line(baseline or ""))).classes("text-sm muted")
             ui.space()

@@ -32,7 +32,7 @@ class Controls:
         self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
 
     def sync(self) -> str:
-        """Enable the buttons that apply; returns a note on a pending pause or stop, empty if there is none."""
+        """Enable the buttons that apply; returns a note on a pending pause or stop or on the pace, or nothing."""
         live = self._viewing.live
         if live is None:
             return ""
@@ -47,7 +47,9 @@ class Controls:
         self._stop.set_visibility(not control.stopped)
         if control.stopped:
             return t("chat.stopping")
-        return t("chat.pausing") if control.paused and not live.board.paused else ""
+        if control.paused:
+            return "" if live.board.paused else t("chat.pausing")
+        return t("chat.pace_now", n=f"{control.pace_s:g}") if control.pace_s else ""
 
     def _do_pace(self, seconds: float) -> None:
         if self._viewing.live is not None:

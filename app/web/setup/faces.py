@@ -185,7 +185,8 @@ async def ask_me(taken: list[str]) -> Persona | None:
             described = {"description": text} if (text := (about.value or "").strip()) else {}
             dialog.submit(Persona.model_validate({"name": chosen, "human": True, **described}))
 
-    name.on("keydown.enter", done)
+    for field in (name, about):
+        field.on("keydown.enter", done)
     name.on_value_change(lambda: setattr(name, "error", None))
     answer = await answered(dialog)
     return answer if isinstance(answer, Persona) else None

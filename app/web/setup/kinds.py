@@ -12,7 +12,7 @@ from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.guide_draft import FEWEST, GuideDraft, moderator
 from persimchat.app.web.setup.guide_form import guide_form
 from persimchat.app.web.setup.roving import roves, stop
-from persimchat.app.web.setup.setting_field import setting_field
+from persimchat.app.web.setup.setting_field import is_seen, setting_field
 from persimchat.app.web.widgets import named, title
 from persimchat.app.web.words import t
 from persimchat.state.normalise import visible_form
@@ -49,6 +49,7 @@ def kinds_part(form: Form) -> None:
         title(t("setup.how"))
         _Cards(form)
         guide_form(form)
+        _answer(form)
         _story(form)
         _length(form)
 
@@ -142,6 +143,20 @@ def _face(button: ui.button, icon: str, key: str) -> None:
         ui.icon(icon, size="22px").classes("kind-icon").props("aria-hidden=true")
         ui.label(t(f"setup.kind_{key}")).classes("text-sm font-semibold")
         ui.label(t(f"setup.kind_{key}_about")).classes("text-xs muted")
+
+
+def _answer(form: Form) -> None:
+    """What a debate looks for: the form of the answer and, if it is one of several, these."""
+    with ui.column().classes("w-full gap-3") as box:
+        with ui.element("div").classes("w-64 max-w-full"):
+            setting_field(form, "answer_format", hinted=False)
+        setting_field(form, "choices")
+
+    def follow() -> None:
+        box.set_visibility(is_seen(form, "answer_format"))
+
+    form.follow(follow)
+    follow()
 
 
 def _story(form: Form) -> None:

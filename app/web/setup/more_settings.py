@@ -14,7 +14,7 @@ from persimchat.app.web.words import t
 from persimchat.state.setting import Group
 from persimchat.state.settings import ABOUT
 
-ELSEWHERE: Final = ("agent_models", "companion", "mode", "max_messages", "model")
+ELSEWHERE: Final = ("agent_models", "companion", "mode", "max_messages", "model", "answer_format", "choices")
 """Filled in elsewhere on the page; of no use to conversations."""
 GROUPS: Final[dict[str, tuple[Group, ...]]] = {
     "talk": ("conversation", "judge"),

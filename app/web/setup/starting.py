@@ -21,6 +21,8 @@ from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
+WITH_PEOPLE_S: Final = 5
+"""The pace of a run in which people take part: they have to read before they can raise a hand."""
 _PRESS: Final = """(event) => {
   const button = event.currentTarget;
   if (button.getAttribute('aria-busy') === 'true') return;
@@ -59,7 +61,10 @@ class Starter:
         self._starting = True
         self._button.props(add="loading").disable()
         try:
-            live = await self._web.runs.start(*self._simulation())
+            scenario, settings = self._simulation()
+            live = await self._web.runs.start(scenario, settings)
+            if any(persona.human for persona in scenario.participants):
+                live.control.pace(WITH_PEOPLE_S)
         except PerSimChatError as error:
             self._complain(error)
         else:

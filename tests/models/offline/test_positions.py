@@ -98,6 +98,11 @@ def test_odd_choices_have_names_that_can_be_said_and_understood(choices: tuple[s
         ("I say yes, Bob.", "yes"),
         ("No, Bob, I don't buy that.", None),
         ("It's a yes.", "yes"),
+        ("I think yes. Whoever stays at home lets others decide.", "yes"),
+        ("I think no rule helps here.", None),
+        ("Definitely no!", "no"),
+        ("Yes!", "yes"),
+        ("No.", "no"),
     ],
 )
 def test_a_bare_yes_or_no_is_an_answer_only_where_it_is_given_as_one(text: str, answer: str | None):
