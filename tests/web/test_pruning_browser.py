@@ -122,5 +122,9 @@ def test_the_slider_with_the_keyboard(server: Server, browser: webdriver.Chrome,
             )
             found += eyes.look(f"slider, {width}")
             assert browser.execute_script(WIDE) is False, width
+            browser.execute_script(FOCUS)
+            for _ in range(3):  # the browser keeps what is set up
+                browser.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+            page.reading("Nothing is left out. No further calls.")
     assert not found, "\n".join(found)
     assert faults(browser) == []

@@ -82,6 +82,7 @@ class MoreSettings:
     def _part(self, key: str, groups: tuple[Group, ...]) -> None:
         names = [*listed(*groups), *([RULES] if key == "talk" else [])]
         part = ui.expansion(t(f"setup.group_{key}"), caption=t(f"setup.group_{key}_about"), icon=_ICONS[key])
+        part.props["toggle-aria-label"] = ""  # its name is what stands in it; Quasar's own would not have the caption
         part.classes("surface w-full").props('header-class="px-3 rounded-xl"').mark(f"part-{key}")
         with part, ui.column().classes("setup w-full gap-4 px-1 pb-3"):
             for number, group in enumerate(groups):
