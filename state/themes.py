@@ -14,6 +14,7 @@ from persimchat.state.judgement import Judgement, Sentence, cut_to
 MOST_THEMES: Final = 8
 MOST_QUOTES: Final = 8
 LONGEST_NAME: Final = 80
+LAST_LINE: Final = 10_000_000
 
 _Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME), cut_to(LONGEST_NAME)
@@ -23,7 +24,7 @@ _Name = Annotated[
 class FoundQuote(Judgement):
     """Words of one person, copied."""
 
-    line: int = Field(description="the number of the line that they stand in")
+    line: int = Field(ge=0, le=LAST_LINE, description="the number of the line that they stand in")
     words: Sentence = Field(description="the words, copied letter by letter from that line")
 
 

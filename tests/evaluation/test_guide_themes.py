@@ -33,7 +33,7 @@ def test_a_quote_is_kept_in_the_speakers_own_letters() -> None:
 
 def test_a_quote_with_a_wrong_number_is_found_where_it_was_said() -> None:
     assert quoted(4, "The deposit") == ([(6, PEOPLE[1], "The deposit")], 0)
-    assert quoted(-1, "Strangers I don’t mind") == ([(8, PEOPLE[1], "Strangers I don't mind")], 0)
+    assert quoted(0, "Strangers I don’t mind") == ([(8, PEOPLE[1], "Strangers I don't mind")], 0)
 
 
 def test_a_moderators_question_is_no_answer() -> None:

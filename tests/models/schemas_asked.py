@@ -13,6 +13,7 @@ from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
 from persimchat.state.interview import InterviewReply
 from persimchat.state.poll import Poll, reply_schema
+from persimchat.state.themes import FoundThemes
 from persimchat.state.verdict import majority_schema, verdict_schema
 
 NAMES = ("Eva Horáková", "李雷", 'Bo "B." O\'Hara', "Ann-Marie {x}")
@@ -57,6 +58,7 @@ def asked() -> dict[str, type[BaseModel]]:
             assessment.PairScores,
             ReadPeople,
             InterviewReply,
+            FoundThemes,
         )
     }
     for form, choices in FORMS:

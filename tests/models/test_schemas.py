@@ -25,7 +25,10 @@ KNOWN = {
     *(word for words in KEYWORDS.values() for word in words),
 }  # fmt: skip
 MADE_AT_RUN_TIME = {"Verdict", "Majority", "Position", "Answering", "ConfidentAnswering", "Decision", "LastDecision"}
-PARTS = {"Insight", "Position", "_Each", "Closeness", "Beliefs", "RatedEvent", "DayEntry", "Chunk", "FoundFact"}
+PARTS = {
+    *("Insight", "Position", "_Each", "Closeness", "Beliefs", "RatedEvent", "DayEntry", "Chunk", "FoundFact"),
+    *("FoundTheme", "FoundQuote"),
+}
 DIALECTS = {provider: (profile.bounds, profile.longest) for provider, profile in PROFILES.items()} | {
     "none": (frozenset[Bounds](), 2000)
 }
