@@ -138,7 +138,7 @@ def sections(record: Record) -> list[Section]:
     guide = guide_of(record)
     if guide is None:
         return []
-    people = [one for one in names_in(record) if one != guide.moderator]
+    people = asked_in(record, guide)
     found = [Section(0, None, [], guide.moderator, people)]
     for said in record.utterances:
         if said.question is not None and 1 <= said.question <= len(guide.questions):
@@ -146,7 +146,7 @@ def sections(record: Record) -> list[Section]:
             found.append(Section(number, guide.questions[number - 1], [], guide.moderator, people))
         if said.heard_by is None:
             found[-1].lines.append(said)
-    return [section for section in found if section.number or section.answers]
+    return [section for section in found if section.lines and (section.number or section.answers)]
 
 
 def fresh_themes(record: Record, parts: Sequence[Section]) -> list[RecordedThemes]:
@@ -165,9 +165,9 @@ def not_put(record: Record) -> list[GuideQuestion]:
     return [one for n, one in enumerate(guide.questions, 1) if n not in put] if guide else []
 
 
-def names_in(record: Record) -> list[str]:
-    """Those who take part in a run, in order of listing."""
-    return [one.name for one in record.manifest.scenario.participants]
+def asked_in(record: Record, guide: Guide) -> list[str]:
+    """Those who take part in a run beside the moderator, in order of listing."""
+    return [name for name in record.manifest.names if name != guide.moderator]
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def positions(record: Record) -> list[Positions]:
         return []
     end = record.utterances[-1].turn if record.utterances else 0
     given: dict[tuple[str, str, int], PollAnswer] = {(row.poll, row.agent, row.turn): row for row in record.polls}
-    people = [name for name in names_in(record) if name != guide.moderator]
+    people = asked_in(record, guide)
 
     told = _told_by_people(record)
 

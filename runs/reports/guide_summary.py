@@ -11,9 +11,9 @@ from persimchat.runs.folder.themes import RecordedThemes, Theme
 from persimchat.runs.reports.guide import (
     Positions,
     Section,
+    asked_in,
     fresh_themes,
     guide_of,
-    names_in,
     not_put,
     positions,
     sections,
@@ -58,7 +58,6 @@ class GroupSummary:
         not_put: questions that the moderator did not come to.
         positions: where everybody stood before and after.
         utterances: made.
-        stop_reason: why it ended; None if no ending is recorded.
         most_quotes: of a theme that are shown.
     """
 
@@ -70,7 +69,6 @@ class GroupSummary:
     not_put: Sequence[GuideQuestion]
     positions: Sequence[Positions]
     utterances: int
-    stop_reason: str | None
     most_quotes: int = MOST_QUOTES
 
     @property
@@ -146,10 +144,9 @@ def summary_of(record: Record, by: str | None = None) -> GroupSummary:
         run=record.manifest.run,
         topic=record.manifest.scenario.topic,
         guide=guide,
-        people=[name for name in names_in(record) if name != guide.moderator],
+        people=asked_in(record, guide),
         answers=[Answers(part, newest(part.number), part.shared_words()) for part in parts],
         not_put=not_put(record),
         positions=positions(record),
         utterances=len(record.utterances),
-        stop_reason=record.manifest.stop_reason,
     )

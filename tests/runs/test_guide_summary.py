@@ -12,6 +12,7 @@ from page_parts import Page
 from run_folders import HOSTILE, PEOPLE, utterance, write_run
 
 from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export_rows import rows_of
 from persimchat.runs.reports.guide import positions, sections
 from persimchat.runs.reports.guide_page import summary_page, write_summary
 from persimchat.runs.reports.guide_summary import summary_of
@@ -43,6 +44,15 @@ def test_whispers_are_nobodys_answer(tmp_path: Path) -> None:
     with (folder / "transcript.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(utterance(9, PEOPLE[2], "Deposit!", heard_by=[PEOPLE[0]])) + "\n")
     assert sections(read_run(folder))[-1].silent == [PEOPLE[2]]
+
+
+def test_a_question_that_only_one_heard_is_no_section(tmp_path: Path) -> None:
+    folder = write_group(tmp_path)
+    with (folder / "transcript.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(utterance(9, MODERATOR, "And now?", heard_by=[PEOPLE[0]], question=3)) + "\n")
+    record = read_run(folder)
+    assert [part.number for part in sections(record)] == [0, 1, 2]
+    assert {table for table, _ in rows_of(record)} >= {"questions"}
 
 
 def test_people_answered_while_they_took_part(tmp_path: Path) -> None:

@@ -45,10 +45,16 @@ from persimchat.state.errors import InputError, MachineError
 from persimchat.state.pruning import Fill, Pruned, Pruning
 from persimchat.state.settings import Mode
 
-_HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 _ZIP: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
 }
+
+
+def as_page(text: str) -> HTMLResponse:
+    """A page that runs nothing, loads nothing and stands in no other page."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+    return HTMLResponse(text, headers={"content-security-policy": policy})
 
 
 async def board_of(web: WebContext, run: str) -> Board:
@@ -234,13 +240,11 @@ def downloads_router(web: WebContext) -> APIRouter:
     """The routes, over these runs."""
     router = APIRouter(prefix="/api/runs/{run}", tags=["downloads"], responses={**RESPONSES, **NO_RUN})
 
-    @router.get("/report", response_class=Response, responses=_HTML)
+    @router.get("/report", response_class=Response, responses=HTML)
     async def report(run: str) -> HTMLResponse:
         """The report of a run so far: one page without scripts."""
         check_run(web, run)
-        page = await asyncio.to_thread(lambda: report_html(read_run(web.runs.folder(run))))
-        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-        return HTMLResponse(page, headers={"content-security-policy": policy})
+        return as_page(await asyncio.to_thread(lambda: report_html(read_run(web.runs.folder(run)))))
 
     @router.get("/export", response_class=Response, responses=_ZIP)
     async def export(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
@@ -11,14 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.app.web.api.bodies import JsonRoute
 from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES
-from persimchat.app.web.api.runs import check_own, check_run
+from persimchat.app.web.api.runs import HTML, as_page, check_own, check_run
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.shared.summaries import asked_about
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.guide_page import summary_page
 from persimchat.runs.reports.guide_summary import summary_of
-
-_HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
 class Asking(BaseModel):
@@ -35,13 +33,11 @@ def summaries_router(web: WebContext) -> APIRouter:
     """The routes, over these runs."""
     router = APIRouter(route_class=JsonRoute, prefix="/api/runs/{run}", tags=["downloads"], responses=RESPONSES)
 
-    @router.get("/summary.html", response_class=Response, responses={**NO_RUN, **_HTML})
+    @router.get("/summary.html", response_class=Response, responses={**NO_RUN, **HTML})
     async def page(run: str) -> HTMLResponse:
         """The summary as one page to print, without scripts; nothing is asked."""
         check_run(web, run)
-        text = await asyncio.to_thread(lambda: summary_page(summary_of(read_run(web.runs.folder(run)))))
-        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-        return HTMLResponse(text, headers={"content-security-policy": policy})
+        return as_page(await asyncio.to_thread(lambda: summary_page(summary_of(read_run(web.runs.folder(run))))))
 
     @router.get("/summary", responses=NO_RUN)
     async def summary(run: str) -> dict[str, Any]:
