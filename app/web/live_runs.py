@@ -97,7 +97,7 @@ class LiveRun:
                 self.board.abandon()
             self._caught_up.set()
             if not self._task.cancelling():  # otherwise the server's event loop is closing
-                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(_stamp, self._folder))
+                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(stamp_of, self._folder))
 
 
 class LiveRuns:
@@ -223,7 +223,7 @@ class LiveRuns:
         if live is not None and not live.over:
             return live.board
         folder = self.folder(run)
-        stamp = await asyncio.to_thread(_stamp, folder)
+        stamp = await asyncio.to_thread(stamp_of, folder)
         if live is not None and await live.left() == stamp:
             return live.board
         if live is not None and self.get(run) is live:
@@ -292,7 +292,7 @@ async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
     await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
 
 
-def _stamp(folder: Path) -> Stamp:
+def stamp_of(folder: Path) -> Stamp:
     """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
     for name in (MANIFEST, TRANSCRIPT):
