@@ -132,6 +132,7 @@ class LiveRuns:
         """Resume a kept run; raises InputError or ModelError, as `start`, if that is impossible."""
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
         await _reach(folder, changes)
@@ -150,6 +151,7 @@ class LiveRuns:
         """Begin a branch of a run at a turn; raises InputError or ModelError, as `start`, if that is impossible."""
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
@@ -160,6 +162,7 @@ class LiveRuns:
         """Begin a branch in which an utterance is worded again; raises as `start` if that is impossible."""
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
@@ -173,6 +176,12 @@ class LiveRuns:
         """An active run of this server; None for any other."""
         live = self.get(run)
         return live if live is not None and not live.over else None
+
+    async def closed(self, run: str) -> None:
+        """Wait until a run that has told its end has also closed all it used; for no other run."""
+        live = self.going_on(run)
+        if live is not None and live.board.stopped is not None:
+            await live.ended()
 
     @property
     def active(self) -> list[LiveRun]:
