@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from group_runs import GUIDE, write_group
 from loopback.server import LoopbackServer
+from nicegui import ElementFilter, ui
 from nicegui.testing import User
 from run_folders import HOSTILE, PEOPLE, write_run
 
@@ -30,6 +31,7 @@ async def test_a_summary_is_there_and_a_model_finds_themes(user: User, web: WebC
     await user.should_see(f"3 calls to {server.model()}.")
     user.find(marker="ask").click()
     await user.should_see("Deposits – They deter.", retries=100)
+    await user.should_see(f"“The deposit” {PEOPLE[1]}, message 6")
 
 
 async def test_hostile_words_are_words(user: User, web: WebContext) -> None:
@@ -45,3 +47,25 @@ async def test_a_run_without_a_guide_offers_none(user: User, web: WebContext) ->
     await user.open(f"/run/{write_run(web.runs.out).name}")
     await user.should_see("The conversation is over.")
     await user.should_not_see(marker="group-summary")
+
+
+async def test_asking_comes_first_and_says_what_is_left_to_ask(user: User, web: WebContext) -> None:
+    run = write_group(web.runs.out, {**GUIDE, "positions": []}).name
+    await user.open(f"/run/{run}")
+    await user.should_see(marker="group-summary")
+    user.find(marker="group-summary").click()
+    await user.should_see("Name a model that finds themes.", retries=50)
+    assert not next(iter(user.find(kind=ui.button, marker="ask").elements)).enabled
+    with user:
+        texts = [one.text for one in ElementFilter(kind=ui.label)]
+    assert texts.index("Ask for more") < texts.index("What would keep you from the app?", texts.index("Ask for more"))
+
+
+async def test_a_branch_says_where_positions_are_asked(user: User, web: WebContext) -> None:
+    run = write_group(web.runs.out, branch={"of": "20260101-110000-tea-0000", "turn": 2, "why": "branch"}).name
+    await user.open(f"/run/{run}")
+    await user.should_see(marker="group-summary")
+    user.find(marker="group-summary").click()
+    await user.should_see("is asked in the run that it comes from")
+    await user.should_not_see(marker="ask-positions")
+    await user.should_see("Name a model that finds themes.", retries=50)
