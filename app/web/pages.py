@@ -37,6 +37,7 @@ from persimchat.app.web.story.transcript import Transcript
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import capitalised
 
 _PATIENCE_S: Final = 60.0
 """Seconds that a page may take to be drawn; after NiceGUI's usual three, a busy machine would show an empty one."""
@@ -204,5 +205,5 @@ def _nothing(why: str) -> None:
     with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
         ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")
         ui.label(t("common.missing")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
-        ui.label(why).classes("muted")
+        ui.label(capitalised(why)).classes("muted")
         ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")
