@@ -126,7 +126,15 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
         with ZipFile(tmp_path / name) as archive:
             assert f"utterances.{line.lower()}" in archive.namelist()
         page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
+    page.press("Charts")
+    page.named("Keep").click()
+    page.press("As a picture (PNG)")  # the browser paints it itself
+    (painted,) = page.wait.until(lambda _: list(tmp_path.glob("*.png")))
+    header = painted.read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(header[16:20]) >= 1600  # pixels wide
     assert "/run/" in browser.current_url  # nobody has left the page
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):

@@ -9,12 +9,12 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
 from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
-from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.guide_parts import draw_question, draw_shown
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
@@ -254,11 +254,7 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
-                if board.started is not None and board.started.guide is not None:
-                    button = (
-                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
-                    )
-                    button.on_click(lambda: show_group_summary(self._viewing))
+                draw_afterwards(self._viewing)
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""

@@ -9,6 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Line
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.chat_panel import fill_menu, server_waits, told
 from persimchat.app.web.chat.ending import draw_end
@@ -149,6 +150,8 @@ class Transcript:
             result = outcome_sentence(outcome, view.course.decider) if outcome is not None else ""
             with self._end:
                 draw_end(view.viewing.board, result=result, accounts=not view.played)
+                if not view.played:
+                    draw_afterwards(view.viewing)
 
     def _tell(self) -> None:
         """Announce each finished utterance once to screen readers."""
