@@ -29,7 +29,7 @@ async def test_a_summary_is_there_and_a_model_finds_themes(user: User, web: WebC
     user.find(marker="themes-by").clear().type(server.model()).trigger("blur")
     await user.should_see(f"3 calls to {server.model()}.")
     user.find(marker="ask").click()
-    await user.should_see("Deposits – They deter.", retries=100)
+    await user.should_see("Deposits – They deter.")
 
 
 async def test_hostile_words_are_words(user: User, web: WebContext) -> None:

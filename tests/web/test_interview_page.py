@@ -28,11 +28,11 @@ async def test_questions_are_asked_and_the_interview_is_there_again(user: User, 
     await user.should_see("as at the end of the conversation · Tea or coffee?")
     user.find(marker="question").type("Why <b>tea</b>?")
     user.find(marker="ask").click()
-    await user.should_see("it has no views of its own", retries=50)
+    await user.should_see("it has no views of its own")
     await user.should_see("Why <b>tea</b>?")
     user.find(marker="question").type("Since when?")
     user.find(marker="ask").click()
-    await user.should_see(kind=ui.label, content="Since when?", retries=50)
+    await user.should_see(kind=ui.label, content="Since when?")
     assert [(row.interview, row.number) for row in read_interviews(folder)] == [(1, 1), (1, 2)]
     await user.open(address(folder.name, EVA, "?number=1"))
     await user.should_see("Since when?")
@@ -48,7 +48,7 @@ async def test_it_is_held_at_the_slider_s_turn(user: User, web: WebContext) -> N
     await user.should_see("as after utterance 1")
     user.find(marker="question").type("Coffee?")
     user.find(marker="ask").click()
-    await user.should_see("it has no views of its own", retries=50)
+    await user.should_see("it has no views of its own")
     assert [row.turn for row in read_interviews(folder)] == [1]
 
 
@@ -65,6 +65,6 @@ async def test_a_mind_of_a_run_that_is_over_leads_there(user: User, web: WebCont
     folder = baseline(web.runs.out)
     await user.open(f"/run/{folder.name}")
     user.find("Mind").click()
-    await user.should_see(marker="interview-open", retries=50)
+    await user.should_see(marker="interview-open")
     (button,) = user.find(marker="interview-open").elements
     assert button.props["href"].startswith(f"/run/{folder.name}/interview/")
