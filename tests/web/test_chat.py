@@ -100,7 +100,7 @@ async def test_going_back_and_forth(user: User, web: WebContext):
     await user.should_not_see("The conversation is over")
     await user.should_see("Looking at turn 2 of 5.")
     user.find(marker="newest").click()
-    await user.should_see("The conversation is over", retries=20)
+    await user.should_see("The conversation is over")
     assert bubbles(user) == texts
 
 
@@ -138,10 +138,10 @@ async def test_new_utterances_are_drawn_and_said_once(user: User, web: WebContex
     one = live.board.utterances[-1]
     assert _announced(user) == ""
     live.board.take(one.model_copy(update={"turn": 3, "text": "Something new."}))
-    await user.should_see("Something new.", retries=20)
+    await user.should_see("Something new.")
     assert _announced(user) == f"{one.speaker}: Something new."
     live.board.take(TopicChanged(turn=3, topic="Bees"))
-    await user.should_see("The topic is now: Bees", retries=20)
+    await user.should_see("The topic is now: Bees")
     assert _announced(user) == f"{one.speaker}: Something new."
 
 

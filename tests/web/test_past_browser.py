@@ -9,17 +9,11 @@ from zipfile import ZipFile
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import (
-    ElementClickInterceptedException,
-    ElementNotInteractableException,
-    StaleElementReferenceException,
-)
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
@@ -27,8 +21,6 @@ from persimchat.state.settings import Settings
 pytestmark = pytest.mark.proof
 
 TOPIC = "Tea <i>or</i> coffee?"
-# What a busy machine shows a click: a menu that is still moving, an element that the page has just drawn anew.
-MOVING = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 
 
 class Page:
@@ -36,7 +28,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
+        self.wait = patient(browser)
 
     def named(self, name: str) -> WebElement:
         """The control of a name, once it is to be seen."""
