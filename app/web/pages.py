@@ -143,5 +143,5 @@ def _nothing(why: str) -> None:
     with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
         ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")
         ui.label(t("common.missing")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
-        ui.label(why).classes("muted")
+        ui.label(why).classes("muted sentence")
         ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")
