@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd, Yes, look
+from persimchat.app.commands.evaluate import look
 from persimchat.app.commands.experiment import CELLS_FAILED, Line, Many
 from persimchat.app.commands.experiment import Out as OutOfExperiments
-from persimchat.app.commands.options import Assignments, JsonObject, Model, Participants, SettingsFile
+from persimchat.app.commands.options import (
+    Assignments,
+    BudgetCalls,
+    BudgetTokens,
+    BudgetUsd,
+    JsonObject,
+    Model,
+    Participants,
+    SettingsFile,
+    Yes,
+)
 from persimchat.app.output import Interrupted, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.folders import RESULTS

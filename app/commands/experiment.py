@@ -292,6 +292,7 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
     line = Line(quiet=quiet)
     with signals_cancel():
         try:
+            await _reach(prepared)
             return await run_prepared(prepared, line.show, form, choice)
         except asyncio.CancelledError:
             line.end()
@@ -300,6 +301,15 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
         finally:
             line.end()
             await close_models()
+
+
+async def _reach(prepared: Prepared) -> None:
+    """Make sure that the models of conversations still to be held can be asked, before any is."""
+    from persimchat.models.reaching import named_models, reach_all
+
+    asked = {(*named_models(each.settings), each.settings.embedding): each.settings for each in _missing(prepared)}
+    for settings in asked.values():
+        await reach_all(settings)
 
 
 class Line:

@@ -79,8 +79,9 @@ class Viewing:
 
     @property
     def live(self) -> LiveRun | None:
-        """The run if this server is running it; None otherwise."""
-        return self.web.runs.going_on(self.run)
+        """The run if this server is running it and it has not told its end; None otherwise."""
+        live = self.web.runs.going_on(self.run)
+        return live if live is not None and live.board.stopped is None else None
 
     @property
     def turn(self) -> int:

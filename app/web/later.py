@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-class Later:
-    """Stands for another application until the first request, and passes all requests on.
+class Later(BaseRoute):
+    """All addresses that begin alike, answered by another application. It gets them whole.
 
     Args:
-        make: makes the other one. Blocks; runs in a thread, once.
+        begin: with what they begin.
+        make: makes the other application. Blocks; runs in a thread, once.
     """
 
-    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+    def __init__(self, begin: str, make: Callable[[], ASGIApp]) -> None:
+        self._begin = begin
         self._make = make
         self._made: ASGIApp | None = None
         self._making = asyncio.Lock()
@@ -27,6 +30,11 @@ class Later:
                 self._made = await asyncio.to_thread(self._make)
         return self._made
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a request is for it."""
+        ours = scope["type"] == "http" and scope["path"].startswith(self._begin)
+        return Match.FULL if ours else Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         await (self._made or await self.ready())(scope, receive, send)

@@ -93,7 +93,7 @@ class LiveRun:
                 self.board.abandon()
             self._caught_up.set()
             if not self._task.cancelling():  # otherwise the server's event loop is closing
-                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(_stamp, self._folder))
+                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(stamp_of, self._folder))
 
 
 class LiveRuns:
@@ -132,6 +132,7 @@ class LiveRuns:
 
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
         await _reach(folder, changes)
@@ -152,6 +153,7 @@ class LiveRuns:
 
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
@@ -164,6 +166,7 @@ class LiveRuns:
 
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
@@ -177,6 +180,12 @@ class LiveRuns:
         """An active run of this server; None for any other."""
         live = self.get(run)
         return live if live is not None and not live.over else None
+
+    async def closed(self, run: str) -> None:
+        """Wait until a run that has told its end has also closed all it used; for no other run."""
+        live = self.going_on(run)
+        if live is not None and live.board.stopped is not None:
+            await live.ended()
 
     @property
     def active(self) -> list[LiveRun]:
@@ -227,7 +236,7 @@ class LiveRuns:
         if live is not None and not live.over:
             return live.board
         folder = self.folder(run)
-        stamp = await asyncio.to_thread(_stamp, folder)
+        stamp = await asyncio.to_thread(stamp_of, folder)
         if live is not None and await live.left() == stamp:
             return live.board
         if live is not None and self.get(run) is live:
@@ -298,7 +307,7 @@ async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
     await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
 
 
-def _stamp(folder: Path) -> Stamp:
+def stamp_of(folder: Path) -> Stamp:
     """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
     for name in (MANIFEST, TRANSCRIPT):

@@ -15,6 +15,7 @@ from persimchat.app.web.setup.new_page import new_conversation
 from persimchat.app.web.shared.stories import StoryPlan, read_plan
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import capitalised
 
 _PATIENCE_S: Final = 60.0
 """Seconds that a page may take to be drawn; after NiceGUI's usual three, a busy machine would show an empty one."""
@@ -143,5 +144,5 @@ def _nothing(why: str) -> None:
     with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
         ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")
         ui.label(t("common.missing")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
-        ui.label(why).classes("muted sentence")
+        ui.label(capitalised(why)).classes("muted")
         ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")

@@ -17,7 +17,6 @@ from urllib.parse import quote
 import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from persimchat.app.web.context import WebContext
@@ -73,7 +72,7 @@ def web_app(
         await close_models()
 
     whole = FastAPI(openapi_url=None, lifespan=lifespan)
-    whole.router.routes.append(Route("/api/{rest:path}", api or later_api(web)))
+    whole.router.routes.append(api or later_api(web))
     if v1 is not None:
         whole.mount("/v1", v1)
     register(web)
@@ -98,7 +97,7 @@ def later_api(web: WebContext) -> Later:
 
         return api_app(web)
 
-    return Later(make)
+    return Later("/api/", make)
 
 
 def web_context(out: Path, library: Path, results: Path) -> WebContext:

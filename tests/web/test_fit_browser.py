@@ -53,7 +53,7 @@ def test_pages_that_have_nothing_to_show(eyes: Eyes):
     eyes.open("/compare", "main [role=heading][aria-level='2']")
     assert "Nothing to compare yet" in eyes.browser.find_element(By.TAG_NAME, "main").text
     eyes.open("/run/none", "main [role=heading]")
-    assert "there is no run 'none'" in eyes.browser.find_element(By.TAG_NAME, "main").text
+    assert "There is no run 'none'" in eyes.browser.find_element(By.TAG_NAME, "main").text
     assert not found, "\n".join(found)
 
 
