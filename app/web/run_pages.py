@@ -33,7 +33,7 @@ async def conversation_page(viewing: Viewing) -> None:
     )
     panes = Panes(viewing, parts)
     with panes.main:
-        chat_panel(viewing, below=OtherLines(viewing).below)
+        chat_panel(viewing, frame.actions, below=OtherLines(viewing).below)
         time_bar(viewing)
         composer(viewing)
         disclaimer()

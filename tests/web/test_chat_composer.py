@@ -321,7 +321,7 @@ async def test_branching_with_another_line(user: User, web: WebContext):
     await user.open(f"/run/{live.run}?turn=2")
     second = live.board.utterances[1]
     buttons = [
-        b for b in user.find(kind=ui.button).elements if f"More about turn 2 of {second.speaker}" in str(b.props)
+        b for b in user.find(kind=ui.button).elements if f"More about message 2 of {second.speaker}" in str(b.props)
     ]
     click(user, buttons[0])
     await user.should_see("Branch with another message here…")

@@ -47,7 +47,7 @@ async def test_questions_are_asked_and_the_interview_is_there_again(user: User, 
     await user.open(address(folder.name, EVA, "?number=1"))
     await user.should_see("Since when?")
     (chooser,) = user.find(kind=ui.select, marker="interview").elements
-    assert chooser.options == {0: "A new interview", 1: "1: “Why <b>tea</b>?” (2 questions, at turn 4)"}
+    assert chooser.options == {0: "A new interview", 1: "1: “Why <b>tea</b>?” (2 questions, after message 4)"}
     await user.open(address(folder.name, BO))
     await user.should_not_see("Since when?")
 
@@ -55,7 +55,7 @@ async def test_questions_are_asked_and_the_interview_is_there_again(user: User, 
 async def test_it_is_held_at_the_slider_s_turn(user: User, web: WebContext) -> None:
     folder = baseline(web.runs.out)
     await user.open(address(folder.name, BO, "?turn=1"))
-    await user.should_see("as after utterance 1")
+    await user.should_see("as after message 1")
     user.find(marker="question").type("Coffee?")
     user.find(marker="ask").click()
     await user.should_see("it has no views of its own")

@@ -76,9 +76,9 @@ async def test_menus_lead_where_they_say(user: User, web: WebContext):
     user.javascript_rules[re.compile(".*navigator.clipboard.*", re.DOTALL)] = lambda _: (
         link
     )  # the browser has no clipboard
-    press(user, line(user, MENU, "Copy a link to this turn"))
-    await user.should_see("Link to this turn")
-    field = user.find(kind=ui.input, content="Link to this turn").elements.pop()
+    press(user, line(user, MENU, "Copy a link to this message"))
+    await user.should_see("Link to this message")
+    field = user.find(kind=ui.input, content="Link to this message").elements.pop()
     assert field.value == link
 
 
@@ -135,7 +135,7 @@ async def test_branching_begins_at_the_turn_that_is_shown(user: User, web: WebCo
     live = await begin(web, messages=3)
     await live.ended()
     await user.open(page_of(live.run, 2))
-    press(user, named(user, "Branch from this turn"))
+    press(user, named(user, "Branch from this message"))
     await user.should_see(kind=ui.dialog)
     with user.scope(kind=ui.dialog):
         assert 2 in [field.value for field in user.find(kind=ui.number).elements]

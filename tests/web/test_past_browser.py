@@ -14,6 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from web.conftest import Server, patient
+from web.fitting import WIDE
 
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
@@ -137,7 +138,7 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     browser.get(f"{server.url}/run/{result.run}?turn=2")
     page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     page.shows(2, texts)
-    page.named("Branch from this turn").click()
+    page.named("Branch from this message").click()
     page.reading("Branch the conversation")
     page.named("A different next message (optional)").send_keys("Neither. I only drink water.")
     browser.find_element(
@@ -166,9 +167,9 @@ def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, brows
         phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
         page.named("More actions for this run").click()  # one menu has all of them
-        for line in ("Branch from this turn", "Report (new tab)", "Name and tags…", "Delete"):
+        for line in ("Branch from this message", "Report (new tab)", "Name and tags…", "Delete"):
             page.reading(line)
-        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.execute_script(WIDE) is False
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

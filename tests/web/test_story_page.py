@@ -124,7 +124,7 @@ async def test_while_a_person_plays_the_page_keeps_secrets(user: User, web: WebC
     await user.should_not_see(marker="seen-by")
     for name in ("Set-up", "Export", "Branch from here"):
         assert not [one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name]
-    assert "turn 5" not in source(user)
+    assert "message 5" not in source(user)
 
 
 async def test_another_player_sees_less(user: User, web: WebContext) -> None:

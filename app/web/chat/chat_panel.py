@@ -118,14 +118,15 @@ def copy_line(said: Uttered) -> None:
     ui.notify(t("chat.copied"), type="positive")
 
 
-def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+def chat_panel(viewing: Viewing, tools: ui.element, *, below: Callable[[Uttered], None] | None = None) -> None:
     """Draw the conversation, and keep it up to date.
 
     Args:
         viewing: the run.
+        tools: takes the buttons for searching and for the keys; outside the conversation, whose words they would cover.
         below: draws what belongs under an utterance's words; None for nothing.
     """
-    panel = _Panel(viewing, below)
+    panel = _Panel(viewing, tools, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -134,7 +135,7 @@ def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = No
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
+    def __init__(self, viewing: Viewing, tools: ui.element, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -150,7 +151,7 @@ class _Panel:
             keys = Shortcuts(
                 {SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)}
             )
-            with ui.row().classes("chat-tools gap-0 no-wrap"):
+            with tools:
                 icon_button("search", t("chat.search"), search.open).mark("search")
                 icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
             with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
