@@ -212,7 +212,7 @@ async def test_the_moderator(user: User, web: WebContext):
     await user.should_see("End the conversation?")
     user.find("End it").click()
     await live.ended()
-    await user.should_see("The moderator ended the conversation.", retries=20)
+    await user.should_see("Somebody ended the conversation from outside.", retries=20)
     await user.should_see("Resume")
 
 

@@ -18,7 +18,7 @@ from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
 from persimchat.app.web.shared.stories import read_plan
-from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
+from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number, word_menu
 from persimchat.app.web.words import t
 from persimchat.models.naming import OFFLINE
 from persimchat.state.errors import PerSimChatError
@@ -297,7 +297,7 @@ def moderator_menu(viewing: Viewing) -> ui.button:
         else:
             ui.notify(t("chat.floor_next", who=one_line(name)), type="positive")
 
-    with icon_button("campaign", t("chat.as_moderator")) as button, ui.menu():
+    with word_menu(t("chat.step_in"), t("chat.step_in_how"), icon="campaign") as button:
         ui.menu_item(t("chat.change_topic"), lambda: _change_topic(viewing)).mark("change-topic")
         started = viewing.board.started
         if started is not None and started.mode == "story":  # its stages say who speaks

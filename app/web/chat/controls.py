@@ -7,7 +7,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.widgets import icon_button, menu, notify_error
+from persimchat.app.web.widgets import brief_button, notify_error, word_menu
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
@@ -20,16 +20,18 @@ class Controls:
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._pause = icon_button("pause", t("chat.pause"), self._do_pause).mark("pause")
-        self._go_on = icon_button("play_arrow", t("chat.go_on"), self._do_go_on).props("color=positive").mark("go-on")
-        self._one = icon_button("plus_one", t("chat.one_turn"), lambda: one_turn(viewing)).mark("one-turn")
+        pause, go_on, stop = t("chat.pause"), t("chat.go_on"), t("chat.stop")
+        self._pause = brief_button(pause, pause, self._do_pause, icon="pause").mark("pause")
+        self._go_on = brief_button(go_on, go_on, self._do_go_on, icon="play_arrow").mark("go-on")
+        self._one = brief_button(t("chat.one_more"), t("chat.one_turn"), lambda: one_turn(viewing), icon="plus_one")
+        self._one.mark("one-turn")
         self._paces: dict[int, ui.menu_item] = {}
-        with menu("speed", t("chat.pace")) as self._pace:
+        with word_menu(t("chat.pace"), icon="speed") as self._pace:
             for pace in PACES:
                 text = t("chat.pace_each", n=pace) if pace else t("chat.pace_none")
                 entry = ui.menu_item(text, lambda pace=pace: self._do_pace(pace))
                 self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
-        self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
+        self._stop = brief_button(stop, stop, self._ask_stop, icon="stop").classes("ends").mark("stop")
 
     def sync(self) -> str:
         """Enable the buttons that apply; returns a note on a pending pause or stop or on the pace, or nothing."""

@@ -148,7 +148,7 @@ class Transcript:
             outcome = view.course.outcome
             result = outcome_sentence(outcome, view.course.decider) if outcome is not None else ""
             with self._end:
-                draw_end(view.viewing.board, result=result, accounts=not view.played)
+                draw_end(view.viewing.board, result=result, counted=not view.played)
 
     def _tell(self) -> None:
         """Announce each finished utterance once to screen readers."""
