@@ -90,6 +90,8 @@ def _do(control: Control, intervention: Intervention) -> None:
             control.pause()
         case Plain(do="go_on"):
             control.go_on()
+        case Plain(do="next_question"):
+            control.next_question()
         case Plain(do="one_turn"):
             control.one_turn()
         case Pace():

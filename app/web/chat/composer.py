@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.controls import Controls
+from persimchat.app.web.chat.controls import Controls, questions_of
 from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.chat.speaking import Speaking
 from persimchat.app.web.context import Viewing
@@ -249,6 +249,7 @@ class _Composer:
             board.status,
             board.asked,
             frozenset(board.hands),
+            questions_of(board),
             self._player() if self._player is not None else "",
             (control.paused, control.stopped, control.pace_s, board.paused) if control is not None else None,
         )
