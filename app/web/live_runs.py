@@ -20,10 +20,6 @@ from persimchat.runs.folder.listing import list_runs
 from persimchat.runs.folder.lock import is_held
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, TRANSCRIPT
-from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.going_on import settings_of
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -123,6 +119,8 @@ class LiveRuns:
             ModelError: the server of a model is not there, refuses the key or does not know the model; told within
                 three seconds, and nothing has begun.
         """
+        from persimchat.runs.run.simulation import run_simulation  # no page needs it, nor the others below
+
         refuse_model_files(settings.model_dump(by_alias=True))
         await reach_all(settings)
         control = Control()
@@ -130,6 +128,8 @@ class LiveRuns:
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Resume a kept run; raises InputError or ModelError, as `start`, if that is impossible."""
+        from persimchat.runs.run.resume import resume_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
         await self.closed(run)
@@ -149,6 +149,8 @@ class LiveRuns:
         changes: Mapping[str, Any] | None = None,
     ) -> LiveRun:
         """Begin a branch of a run at a turn; raises InputError or ModelError, as `start`, if that is impossible."""
+        from persimchat.runs.run.branch import branch_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
         await self.closed(run)
@@ -160,6 +162,8 @@ class LiveRuns:
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Begin a branch in which an utterance is worded again; raises as `start` if that is impossible."""
+        from persimchat.runs.run.branch import regenerate_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
         await self.closed(run)
@@ -298,6 +302,8 @@ class LiveRuns:
 
 async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
     """Make sure that the models can be asked with which a kept run goes on."""
+    from persimchat.runs.run.going_on import settings_of
+
     await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
 
 
