@@ -361,12 +361,12 @@ def _in_words(progress: Progress | Judging) -> str:
 def _tell(results: Results, again: str, *, as_json: bool) -> None:
     """Say how the experiment went, and where its report is."""
     from persimchat.experiments.judging import JUDGING
-    from persimchat.experiments.report import NAME
+    from persimchat.experiments.place import REPORT
     from persimchat.runs.reports.words import count
 
     cells = len(results.tables.locked.cells)
     done = sum(standing.status == "done" for standing in results.tables.standings.values())
-    outcome, judged, path = results.outcome, results.judged, results.folder / NAME
+    outcome, judged, path = results.outcome, results.judged, results.folder / REPORT
     if as_json:
         data: dict[str, Any] = {"folder": str(results.folder), "cells": cells, "done": done, "report": str(path)}
         if outcome is not None:

@@ -13,7 +13,6 @@ from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.specs import Spec
 from persimchat.memory.embeddings import LEXICAL, MINILM, remote_name
 from persimchat.models.naming import parse_model_name
-from persimchat.nodes.assembling import refuse_unfit_minds
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
@@ -64,6 +63,8 @@ def minds_refused(draft: Draft, cognition: str, people: Sequence[Persona] | None
     """
     if draft.story is None:
         return None
+    from persimchat.nodes.assembling import refuse_unfit_minds
+
     participants = [seat.persona for seat in draft.seats] if people is None else people
     settings = Settings.model_validate({"mode": "story", "cognition": cognition}, context=PART)
     try:

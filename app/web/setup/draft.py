@@ -172,6 +172,17 @@ class Draft:
             if visible_form(persona.name) not in map(visible_form, self.names):
                 self.seats.append(Seat(persona))
 
+    def stand_ins(self) -> list[Seat]:
+        """The participants that the page began with, if nothing of them was changed and nobody else was chosen.
+
+        People who take part and the moderator of a guide came beside them: they do not count.
+        """
+        usual = default_participants(DEFAULT_NUMBER)
+        asks = None if self.guide is None else self.guide.moderator
+        chosen = [seat for seat in self.seats if not seat.persona.human and seat.name != asks]
+        untouched = chosen == [Seat(persona) for persona in usual]
+        return chosen if untouched and not self.relationships and self.story is None else []
+
     def remove(self, seat: Seat) -> None:
         """Remove a participant with their relationships."""
         self.seats.remove(seat)
