@@ -58,7 +58,7 @@ async def test_a_branch_with_another_setting(user: User, web: WebContext):
     live = await begin(web, messages=3)
     await live.ended()
     await user.open(f"/run/{live.run}?turn=1")
-    press(user, named(user, "Branch from this turn"))
+    press(user, named(user, "Branch from this message"))
     await user.should_see(marker="branch-settings")
     await user.should_not_see("Who says it")  # nothing is said in anybody's place
     (filtering,) = user.find(marker="setting-memory_filtering").elements

@@ -25,7 +25,7 @@ async def test_the_menu_of_a_line_leads_to_prompts_and_answers(user: User, web: 
 
     await user.open("/menu")
     user.find(marker="calls-of").click()
-    await user.should_see("What the models were asked around turn 2")
+    await user.should_see("What the models were asked around message 2")
     await user.should_see("They are those of then, word for word.")
 
 

@@ -203,7 +203,7 @@ async def test_the_moderator(user: User, web: WebContext):
     await user.should_see("End the conversation?")
     user.find("End it").click()
     await live.ended()
-    await user.should_see("The moderator ended the conversation.")
+    await user.should_see("Somebody ended the conversation from outside.")
     await user.should_see("Resume")
 
 
@@ -321,7 +321,7 @@ async def test_branching_with_another_line(user: User, web: WebContext):
     await user.open(f"/run/{live.run}?turn=2")
     second = live.board.utterances[1]
     buttons = [
-        b for b in user.find(kind=ui.button).elements if f"More about turn 2 of {second.speaker}" in str(b.props)
+        b for b in user.find(kind=ui.button).elements if f"More about message 2 of {second.speaker}" in str(b.props)
     ]
     click(user, buttons[0])
     await user.should_see("Branch with another message here…")

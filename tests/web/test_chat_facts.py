@@ -77,8 +77,8 @@ def test_why_somebody_spoke():
 
 
 def test_the_offline_models_seconds_are_not_shown_as_measured():
-    assert head(SECOND, STARTED) == "turn 2 · 1.2 s"
-    assert head(SECOND.model_copy(update={"speaker": "Bo"}), STARTED) == "turn 2"
+    assert head(SECOND, STARTED) == "message 2 · 1.2 s"
+    assert head(SECOND.model_copy(update={"speaker": "Bo"}), STARTED) == "message 2"
 
 
 def test_words_of_others_are_announced_as_such():

@@ -121,7 +121,7 @@ async def test_a_run_of_a_cell_is_read_only(user: User, web: WebContext):
     await user.should_see("I like tea.")
     await user.should_not_see("Resume")
     await user.should_not_see("Delete")
-    await user.should_not_see("Branch from this turn")
+    await user.should_not_see("Branch from this message")
     press(user, named(user, "More actions for this run"))
     await user.should_see("Set up another like this")
 

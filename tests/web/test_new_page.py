@@ -24,8 +24,8 @@ from persimchat.app.web.setup.more_settings import ELSEWHERE, listed
 from persimchat.app.web.setup.seat_dialog import sides
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.setup.specs import specs
-from persimchat.app.web.setup.starting import WITH_PEOPLE_S
 from persimchat.app.web.setup.topic_box import EXAMPLES
+from persimchat.app.web.shared.paces import WITH_PEOPLE_S
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
@@ -239,11 +239,43 @@ async def test_a_person_joins_with_the_enter_key_and_gets_time_to_read(user: Use
     await user.should_see(marker="me-about")
     fill(user, "me-name", "Eva")
     user.find(marker="me-about").trigger("keydown.enter")
-    await user.should_see("a person")
+    await user.should_see("5 participants")
+    await more_settings(user)
+    assert one(user, "pace").value == WITH_PEOPLE_S
     live = await begun(web, lambda: user.find(marker="start").click())
     assert live.control.pace_s == WITH_PEOPLE_S
     live.control.stop()
     await live.ended()
+
+
+async def test_the_pace_is_chosen_beforehand(user: User, web: WebContext):
+    await user.open("/")
+    await more_settings(user)
+    fill(user, "topic", "Tea or coffee?")
+    assert one(user, "pace").value == 0
+    fill(user, "pace", "one")
+    await user.open("/")
+    await user.should_see(marker="part-talk")  # what was open is open again
+    assert one(user, "pace").value == "one"
+    live = await begun(web, lambda: user.find(marker="start").click())
+    await until(lambda: live.board.paused)
+    assert live.board.turn == 1
+    live.control.stop()
+    await live.ended()
+
+
+async def test_a_debate_says_when_it_ends_at_the_latest(user: User):
+    await user.open("/")
+    await user.should_see("until a judge finds consensus, in at most 60 messages")
+    await choose(user, "debate")
+    assert one(user, "length-about").text == "Until the verdict, at most 60 messages."
+    assert one(user, "echo").text == "at most 60 messages, 4 participants"
+    setting(user, "max_messages", "30")
+    assert one(user, "length-about").text == "Until the verdict, at most 30 messages."
+    await user.should_see("until a judge finds consensus, in at most 30 messages")
+    await choose(user, "discussion")
+    assert one(user, "length-about").text == ""
+    assert one(user, "echo").text == "30 messages, 4 participants"
 
 
 async def test_the_estimate(user: User):

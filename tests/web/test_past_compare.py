@@ -45,7 +45,7 @@ async def test_a_branch_beside_its_origin(user: User, web: WebContext):
     branch = await web.runs.branch(origin.run, 2, say=(speaker, given), changes={"max_messages": 3})
     await branch.ended()
     await user.open(comparison_of(origin.run, branch.run))
-    await user.should_see("B is a branch of A at turn 2.")
+    await user.should_see("B is a branch of A after message 2.")
     await user.should_see("They share the first 2 messages.")
     await user.should_see("They differ from message 3 on: a different text was written there.")
     await user.should_see("Message limit")
@@ -66,7 +66,7 @@ async def test_a_branch_alone_is_compared_with_its_origin(user: User, web: WebCo
     branch = await web.runs.branch(origin.run, 1, say=(said.speaker, f"{said.text} <b>Really?</b>"))
     await branch.ended()
     await user.open(comparison_of(branch.run))
-    await user.should_see("B is a branch of A at turn 1.")
+    await user.should_see("B is a branch of A after message 1.")
     one, other = sorted(user.find(kind=ui.select).elements, key=lambda select: select.id)
     assert (one.value, other.value) == (origin.run, branch.run)
     assert list(one.options.values())[0][:6] == list(other.options.values())[0][:6]  # the date comes first
