@@ -17,7 +17,7 @@ from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import Settings
 
-WAIT_S: Final = 0.08
+WAIT_S: Final = 0.04
 """Seconds without a change of the draft before it is estimated."""
 _DIGITS: Final = 3
 
