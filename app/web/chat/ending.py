@@ -98,7 +98,11 @@ def _failure(board: Board) -> None:
 
 def _detail(stopped: Stopped | None) -> str:
     """The rule's explanation, unless the heading says the same."""
-    if stopped is None or stopped.reason in ("consensus", "message_limit") and not stopped.source.startswith("mad"):
+    if (
+        stopped is None
+        or stopped.reason in ("consensus", "message_limit", "guide")
+        and not stopped.source.startswith("mad")
+    ):
         return ""
     return stopped.detail if stopped.reason != "stopped" else ""
 
