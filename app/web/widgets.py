@@ -10,6 +10,7 @@ from nicegui import ui
 
 from persimchat.app.web.words import t
 from persimchat.runs.reports.report_people import initials
+from persimchat.state.plain_text import capitalised
 
 SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent text-color=grey-7 padding="3px 10px"'
 """Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""
@@ -149,7 +150,7 @@ async def answered(dialog: ui.dialog) -> Any:
 def notify_error(error: Exception) -> None:
     """Show an error as a notification, as plain text."""
     close = {"label": t("common.close"), "color": "white"}
-    ui.notify(str(error), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])
+    ui.notify(capitalised(str(error)), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])
 
 
 def bar(share: float, colour: str) -> ui.element:

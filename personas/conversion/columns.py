@@ -147,7 +147,7 @@ def as_mapping(columns: Fields[str, str]) -> Mapping:
         columns: name of a column → one of `OWN_FIELDS`, the name of a characteristic, or `LEFT_OUT`.
 
     Raises:
-        InputError: no column becomes the name.
+        InputError: no column becomes the name, or none a description or a characteristic.
     """
     given: dict[str, list[Rule]] = {}
     for column, said in columns.items():
@@ -165,6 +165,12 @@ def as_mapping(columns: Fields[str, str]) -> Mapping:
     rules: dict[Location, Rule] = {("name",): Rule("beside", parts=tuple(name))}
     described = given.pop("description", [])
     facts = {target: parts for target, parts in given.items() if target not in OWN_FIELDS}
+    if not described and not facts:
+        raise InputError(
+            "no column says who the people are",
+            where="--column",
+            remedy="Say which column is the description, the occupation, the age or another characteristic.",
+        )
     rules[("description",)] = Rule("first", parts=tuple(_descriptions(described, facts)))
     for target, parts in given.items():
         place: Location = ("characteristics", target) if target in facts else (target.replace(" ", "_"),)
@@ -192,4 +198,4 @@ def _descriptions(described: list[Rule], facts: Fields[str, list[Rule]]) -> list
     every = [Rule("column", path=rule.path, words=f"{target}: {{}}") for target, own in facts.items() for rule in own]
     if every:
         ways.append(Rule("all", parts=tuple(every), join="; "))
-    return ways or [Rule("all", parts=())]
+    return ways

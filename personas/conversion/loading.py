@@ -187,8 +187,11 @@ def load_table(path: Path) -> list[Form]:
 def _delimiter(text: str, path: Path) -> str:
     if path.suffix.lower() == ".tsv":
         return "\t"
-    first = text.lstrip("\r\n").split("\n", 1)[0]
-    return max(_DELIMITERS, key=lambda d: len(next(csv.reader([first], delimiter=d), [])))
+    first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
+    try:
+        return max(_DELIMITERS, key=lambda d: len(next(csv.reader([first], delimiter=d), [])))
+    except csv.Error as error:
+        raise _no_csv(error, f"{path}:1") from None
 
 
 def _survey(text: str, delimiter: str, path: Path) -> tuple[list[str], list[int]]:
@@ -208,11 +211,12 @@ def _survey(text: str, delimiter: str, path: Path) -> tuple[list[str], list[int]
                 lines.append(begins)
             begins = reader.line_num + 1
     except csv.Error as error:
-        where = f"{path}:{begins}"
-        raise InputError(
-            f"this is not CSV: {error}", where=where, remedy="Check quotes there or just before."
-        ) from None
+        raise _no_csv(error, f"{path}:{begins}") from None
     return header, lines
+
+
+def _no_csv(error: csv.Error, where: str) -> InputError:
+    return InputError(f"this is not CSV: {error}", where=where, remedy="Check quotes there or just before.")
 
 
 _LABEL: Final = re.compile(r"^[ \t]*([^\W\d_][^:\n]{0,39}?)[ \t]*:[ \t]*(.*)$")

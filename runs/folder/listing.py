@@ -13,7 +13,6 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.memory.chroma_client import EPHEMERAL, RUN
-from persimchat.memory.recollection import forget
 from persimchat.runs.folder.checkpoints import RUN as HERE
 from persimchat.runs.folder.checkpoints import is_server, opened
 from persimchat.runs.folder.labels import Labels, read_labels
@@ -266,6 +265,8 @@ async def delete_run(found: Deletable) -> str:
     """
     await asyncio.to_thread(check_free, found.folder)
     if found.store is not None:
+        from persimchat.memory.recollection import forget
+
         await forget(Settings(store=found.store), found.manifest.run)
     left = await _forget_checkpoints(found)
     await asyncio.to_thread(_remove, found.folder)

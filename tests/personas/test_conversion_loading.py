@@ -62,6 +62,11 @@ def test_columns_called_like_the_loaders_own_and_columns_without_a_name(write: W
     assert one.data == {"source": "x", "row": "y", "column 3": "z", "name": "Ana"}
 
 
+def test_lines_that_end_as_on_old_macs(write: Write):
+    (one,) = records(write("a.csv", "name,age\rAna,3\r"))
+    assert one.data == {"name": "Ana", "age": "3"}
+
+
 def test_a_tsv_is_parted_by_tabs(write: Write):
     (one,) = records(write("a.tsv", "name\tlikes\nAna\ttea, fog, rain\n"))
     assert one.data == {"name": "Ana", "likes": "tea, fog, rain"}
@@ -77,6 +82,7 @@ def test_a_tsv_is_parted_by_tabs(write: Write):
         ("a.csv", "name,name\nAna,3\n", ("two columns are called 'name'", "a.csv:1")),
         ("a.csv", 'name,bio\nAna,"Bakes.\nBo,Drives.\n', ("not CSV", "a.csv:2", "quotes")),
         ("a.csv", f"name,age\nAna,{'x' * 200_000}\n", ("not CSV", "field larger", "a.csv:2")),
+        ("a.csv", f"name,{'x' * 200_000}\nAna,3\n", ("not CSV", "field larger", "a.csv:1")),
         ("a.csv", "name,age\nJos\xe9,3\n".encode("latin-1"), ("not UTF-8", "a.csv:2")),
         ("a.csv", "name,age\nAna,3\n".encode("utf-16"), ("not UTF-8", "a.csv:1")),
         ("a.txt", b"Name: \xff", ("not UTF-8", "a.txt:1")),

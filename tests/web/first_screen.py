@@ -36,8 +36,9 @@ def fields(user: User) -> set[str]:
 
 
 async def more_settings(user: User) -> None:
-    """Open all settings."""
-    user.find(marker="more-settings").click()
+    """Open all settings, unless they are open."""
+    if one(user, "more-settings").props["aria-expanded"] == "false":
+        user.find(marker="more-settings").click()
     await user.should_see(marker="part-talk")
 
 

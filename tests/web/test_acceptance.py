@@ -118,7 +118,7 @@ async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
         live = await web.runs.start(scenario, Settings(model=server.model(), max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
-    await user.should_see(f"Cannot reach the server at {server.url}")
+    await user.should_see(f"Nothing listens at {server.url}")
     await user.should_see("The conversation could not go on")
     user.find("Another model…").click()
     await user.should_see("Model from here on")

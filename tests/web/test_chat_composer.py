@@ -16,6 +16,7 @@ from persimchat.app.web.chat.speaking import AS_MODERATOR, voice
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.runs.control import Control
 from persimchat.runs.events import Speaking, Token
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.settings import Settings
@@ -236,6 +237,20 @@ async def test_the_utterance_that_is_being_made(user: User, web: WebContext):
     live.board.take(live.board.utterances[0].model_copy(update={"turn": 3, "text": "A sentence."}))
     await user.should_see("A sentence.", retries=20)
     await user.should_not_see("Half a sentence")
+
+
+async def test_the_header_says_at_once_that_a_run_was_stopped(
+    user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch
+):
+    live = await with_people(web, "Petr")
+    await until(lambda: live.board.paused)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Paused")
+    monkeypatch.setattr(Control, "stopped", True)  # held in this moment: what is under way comes to its end
+    await user.should_see("Ending…", retries=300)
+    monkeypatch.undo()
+    live.control.stop()
+    await live.ended()
 
 
 async def test_a_run_that_was_stopped_goes_on(user: User, web: WebContext):

@@ -25,8 +25,8 @@ from persimchat.app.web.setup.more_settings import ELSEWHERE, listed
 from persimchat.app.web.setup.seat_dialog import sides
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.setup.specs import specs
-from persimchat.app.web.setup.starting import WITH_PEOPLE_S
 from persimchat.app.web.setup.topic_box import EXAMPLES
+from persimchat.app.web.shared.paces import WITH_PEOPLE_S
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
@@ -175,8 +175,11 @@ async def test_a_wrong_server_is_told_where_the_model_stands(user: User, web: We
         if one(user, "model-name").error:
             break
         await asyncio.sleep(0.02)
-    assert "cannot reach the server" in one(user, "model-name").error
-    assert "Check that the server runs" in one(user, "model-name").error
+    told = one(user, "model-name").error
+    assert told.startswith("Nothing listens at http://127.0.0.1")
+    assert "Is the server started?" in told and "Errno" not in told
+    assert not user.notify.messages, "it is told once"
+    await user.should_see("Please correct: Language model")
     assert web.runs.active == []
 
 
@@ -240,11 +243,44 @@ async def test_a_person_joins_with_the_enter_key_and_gets_time_to_read(user: Use
     await user.should_see(marker="me-about")
     fill(user, "me-name", "Eva")
     user.find(marker="me-about").trigger("keydown.enter")
-    await user.should_see("a person")
+    await user.should_see("5 participants")
+    await more_settings(user)
+    assert one(user, "pace").value == WITH_PEOPLE_S
     live = await begun(web, lambda: user.find(marker="start").click())
     assert live.control.pace_s == WITH_PEOPLE_S
     live.control.stop()
     await live.ended()
+
+
+async def test_the_pace_is_chosen_beforehand(user: User, web: WebContext):
+    await user.open("/")
+    await more_settings(user)
+    fill(user, "topic", "Tea or coffee?")
+    assert one(user, "pace").value == 0
+    fill(user, "pace", "one")
+    await user.open("/")
+    await user.should_see(marker="part-talk")  # what was open is open again
+    assert one(user, "pace").value == "one"
+    live = await begun(web, lambda: user.find(marker="start").click())
+    while not live.board.paused:
+        await asyncio.sleep(0.01)
+    assert live.board.turn == 1
+    live.control.stop()
+    await live.ended()
+
+
+async def test_a_debate_says_when_it_ends_at_the_latest(user: User):
+    await user.open("/")
+    await user.should_see("until a judge finds consensus, in at most 60 messages")
+    await choose(user, "debate")
+    assert one(user, "length-about").text == "Until the verdict, at most 60 messages."
+    assert one(user, "echo").text == "at most 60 messages, 4 participants"
+    setting(user, "max_messages", "30")
+    assert one(user, "length-about").text == "Until the verdict, at most 30 messages."
+    await user.should_see("until a judge finds consensus, in at most 30 messages")
+    await choose(user, "discussion")
+    assert one(user, "length-about").text == ""
+    assert one(user, "echo").text == "30 messages, 4 participants"
 
 
 async def test_the_estimate(user: User):
@@ -289,7 +325,7 @@ async def test_a_set_up_is_saved_and_opened(user: User, web: WebContext):
 @pytest.mark.parametrize("address", ["/?setup=..%2Fsecret", "/?setup=nobody", "/?like=..%2Fsecret", "/?like=nobody"])
 async def test_what_cannot_be_taken_over_is_said(user: User, address: str):
     await user.open(address)
-    await user.should_see("there is no")
+    await user.should_see("There is no")
     await user.should_see(shipped()[0].name)
 
 

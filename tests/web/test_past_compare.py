@@ -129,7 +129,7 @@ async def test_what_is_missing_is_told(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
     await user.open(comparison_of(live.run, "../../secret"))
-    await user.should_see("there is no run '../../secret'", retries=50)
+    await user.should_see("There is no run '../../secret'", retries=50)
 
 
 async def test_long_ones_are_drawn_in_parts(user: User):

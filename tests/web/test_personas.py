@@ -12,10 +12,11 @@ from nicegui.testing.user_interaction import UserInteraction
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame
-from persimchat.app.web.personas.chooser import choose_personas, take_pending_personas
+from persimchat.app.web.personas.chooser import Chosen, choose_personas, take_pending_personas
 from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.uploads import MOST_BYTES, keep
+from persimchat.app.web.personas.uploads import MOST_BYTES, check, kept_for_now, read_persona_file
 from persimchat.personas.catalogue import find_persona
+from persimchat.personas.files import SUFFIXES
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
@@ -40,6 +41,15 @@ ANNA = Persona(
 def sent(name: str, text: str | bytes) -> FileUpload:
     """A file as the browser sends it."""
     return SmallFileUpload(name, "text/plain", text.encode() if isinstance(text, str) else text)
+
+
+async def keep(library: Library, file: FileUpload) -> str:
+    """Save the persona of a file as the page does; its name."""
+    check([file], SUFFIXES)
+    async with kept_for_now([file]) as (path,):
+        found = read_persona_file(path)
+    library.add(found.persona, found.notes)
+    return found.persona.name
 
 
 def field(user: User, label: str) -> Any:
@@ -219,20 +229,6 @@ async def test_a_file_s_name_is_no_path(web: WebContext):
     assert not list(web.library.parent.rglob("*evil*"))
 
 
-async def test_personas_are_sent_in_the_page(user: User, web: WebContext):
-    await user.open("/personas")
-    user.find("Upload").click()
-    await user.should_see("Choose files, or drop them here", retries=PATIENCE)
-    (upload,) = user.find(kind=ui.upload).elements
-    wrong = sent("wrong.yaml", "name: [")
-    await upload.handle_uploads([sent("anna.json", ANNA.model_dump_json()), wrong])
-    await user.should_see("Anna Nová was saved", retries=PATIENCE)
-    await user.should_see("wrong.yaml", retries=PATIENCE)
-    user.find("Done").click()
-    await user.should_see("1 persona", retries=PATIENCE)
-    assert list(Library(web.library).personas().values()) == [ANNA]
-
-
 async def test_chosen_personas_are_taken_along(user: User, web: WebContext):
     Library(web.library).add(find_persona("Inés"))
     found: list[list[str]] = []
@@ -255,14 +251,14 @@ async def test_chosen_personas_are_taken_along(user: User, web: WebContext):
 @pytest.mark.proof
 async def test_the_chooser(user: User, web: WebContext):
     Library(web.library).add(ANNA)
-    chosen: list[list[str]] = []
+    chosen: list[Chosen] = []
 
     @ui.page("/choosing")
     def _choosing() -> None:
         Frame("")
 
         async def choose() -> None:
-            chosen.append([persona.name for persona in await choose_personas(web, ["INÉS  quiroga"])])
+            chosen.append(await choose_personas(web, ["INÉS  quiroga"]))
 
         ui.button("Begin", on_click=choose)
 
@@ -282,7 +278,40 @@ async def test_the_chooser(user: User, web: WebContext):
     await user.should_see("Your personas", retries=PATIENCE)
     user.find("Cancel").click()
     await user.should_not_see("Your personas", retries=PATIENCE)
-    assert chosen == [["Anna Nová", "Hà Nguyễn"], []]
+    assert [[persona.name for persona in one.personas] for one in chosen] == [["Anna Nová", "Hà Nguyễn"], []]
+    assert not any(one.of_files for one in chosen)
+
+
+@pytest.mark.proof
+async def test_the_chooser_takes_files(user: User, web: WebContext):
+    chosen: list[Chosen] = []
+
+    @ui.page("/choosing")
+    def _choosing() -> None:
+        Frame("")
+
+        async def choose() -> None:
+            chosen.append(await choose_personas(web, ["Hà Nguyễn"]))
+
+        ui.button("Begin", on_click=choose)
+
+    await user.open("/choosing")
+    user.find("Begin").click()
+    await user.should_see("Choose personas", retries=PATIENCE)
+    user.find(kind=ui.button, content="Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    (upload,) = (one for one in user.find(kind=ui.upload).elements if one.props["label"].startswith("Choose files"))
+    table = "jméno;věk;povolání\nEva Malá;31;učitelka\nHà Nguyễn;40;řidička\n"
+    await upload.handle_uploads([sent("lidé.csv", table)])
+    user.find("Read them").click()
+    await user.should_see("2 personas were read", retries=PATIENCE)
+    user.find("Save selected").click()
+    await user.should_see("Of your files", retries=PATIENCE)
+    user.find("Add 1").click()  # one of the two takes part already
+    await user.should_not_see("Choose personas", retries=PATIENCE)
+    assert [[persona.name for persona in one.personas] for one in chosen] == [["Eva Malá"]]
+    assert chosen[0].of_files
+    assert len(Library(web.library).personas()) == 2
 
 
 @pytest.mark.parametrize("button", ["Generate", "Import"])

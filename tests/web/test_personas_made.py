@@ -1,4 +1,4 @@
-"""Generating and converting personas in the page: what is shown before anything is kept, and what is kept."""
+"""Generating and importing personas in the page: what is shown before anything is kept, and what is kept."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
 
 from persimchat.app.web.context import WebContext
+from persimchat.app.web.personas import importing
 from persimchat.app.web.personas.library import Library
 
 pytestmark = pytest.mark.proof
@@ -61,7 +62,7 @@ def csv(name: str = "people.csv", text: str = PEOPLE) -> SmallFileUpload:
     return SmallFileUpload(name, "text/csv", text.encode())
 
 
-FILES = "CSV, TSV, JSON, JSONL, TXT, MD, PDF, PNG: choose or drop here"
+FILES = "Choose files, or drop them here"
 
 
 @pytest.mark.proof
@@ -166,14 +167,15 @@ async def test_columns_with_other_names_are_chosen_and_wrong_rows_are_listed(use
     choices = {s.props["aria-label"]: s for s in user.find(kind=ui.select).elements if "aria-label" in s.props}
     assert choices["What the column Věk becomes"].value == "age"
     last(user, "Read them")
-    await user.should_see("no column is the name", retries=PATIENCE)
+    await user.should_see(marker="window-fault", content="no column is the name", retries=PATIENCE)
     choices["What the column Kdo becomes"].value = "name"
     choices["What the column Názor becomes"].value = "own"
     last(user, "Read them")
     await user.should_see("2 personas were read", retries=PATIENCE)
-    await user.should_see("2 rows could not be taken", retries=PATIENCE)
+    await user.should_see("2 entries could not be taken", retries=PATIENCE)
     await user.should_see("ankéta.csv, line 3: the name is empty", retries=PATIENCE)
     await user.should_see("ankéta.csv, line 5: two people are called", retries=PATIENCE)
+    await user.should_not_see("/tmp/")
     last(user, "Save selected")
     await user.should_see("2 personas were saved", retries=PATIENCE)
     eva = next(one for one in Library(web.library).personas().values() if one.name == "Eva Malá")
@@ -243,3 +245,49 @@ async def test_too_large_or_of_another_kind(user: User, tmp_path: Path):
     await user.should_see("files of this kind are not read (program.exe)", retries=PATIENCE)
     last(user, "Read them")
     await user.should_see("Choose a file first.", retries=PATIENCE)
+
+
+async def test_persona_files_and_a_table_together(user: User, web: WebContext):
+    await user.open("/personas")
+    user.find("Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    own = '{"name": "Ota Bor", "human": true}'
+    written = "# Invented.\nname: Ida Kos\ndescription: A smith.\n"
+    wrong = SmallFileUpload("wrong.yaml", "", b"name: [")
+    await sent(user, FILES, csv("ota.json", own), csv("../ida.yml", written), csv(), wrong)
+    last(user, "Read them")
+    await user.should_see("4 personas were read", retries=PATIENCE)
+    await user.should_see("1 entry could not be taken", retries=PATIENCE)
+    await user.should_see("wrong.yaml:1", retries=PATIENCE)
+    await user.should_not_see("/tmp/")
+    untick(user, "Petr Malý")
+    last(user, "Save selected")
+    await user.should_see("3 personas were saved", retries=PATIENCE)
+    kept = {persona.name: path for path, persona in Library(web.library).personas().items()}
+    assert set(kept) == {"Ota Bor", "Ida Kos", "Jana <b>Velká</b>"}
+    assert kept["Ida Kos"].read_text(encoding="utf-8").startswith("# Invented.\nname: Ida Kos")
+
+
+async def test_what_went_wrong_stays_until_one_tries_again(user: User):
+    await user.open("/personas")
+    user.find("Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    await sent(user, FILES, csv("wrong.yaml", "name: ["))
+    last(user, "Read them")
+    await user.should_see(marker="window-fault", content="wrong.yaml:1", retries=PATIENCE)
+    await sent(user, FILES, csv())
+    await user.should_not_see(marker="window-fault", retries=PATIENCE)
+
+
+async def test_a_fault_of_the_program_leads_back_to_the_files(user: User, monkeypatch: pytest.MonkeyPatch):
+    async def broken(*_given: Any, **_options: Any) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(importing, "convert", broken)
+    await user.open("/personas")
+    user.find("Import").click()
+    await user.should_see("How to read the files", retries=PATIENCE)
+    await sent(user, FILES, csv())
+    last(user, "Read them")
+    await user.should_not_see("Reading…", retries=PATIENCE)
+    await user.should_see("How to read the files", retries=PATIENCE)

@@ -86,7 +86,8 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
     wait.until(lambda b: field(b, "Question 1").is_displayed())
     write(browser, "Topic", "Cats or dogs?")
     write(browser, "Question 1", "Who has a cat?")
-    wait.until(lambda b: "messages, 5 participants" in b.find_element(By.XPATH, START).text)
+    write(browser, "Message limit", "33")  # the server has heard of all before, too, when it says so
+    wait.until(lambda b: "33 messages, 5 participants" in b.find_element(By.XPATH, START).text)
     assert "at most" in browser.find_element(By.XPATH, START).text  # the guide ends the talk
     for leave in (browser.refresh, lambda: browser.get(f"{server.url}/runs")):
         leave()
@@ -98,6 +99,38 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
     browser.refresh()
     wait.until(lambda b: field(b, "Topic").get_attribute("value") == "")
     assert browser.find_elements(By.XPATH, "//*[@aria-label='Question 1']") == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, browser: webdriver.Chrome, width: int):
+    wait = WebDriverWait(browser, WAIT_S)
+    screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        browser.get(server.url)
+        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        click(browser, "//button[contains(., 'Start over')]")
+        click(browser, "//button[contains(., 'More settings')]")
+        click(browser, "//*[contains(@class, 'q-item')][contains(., 'who speaks next, how it ends')]")
+        wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
+        browser.refresh()
+        wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
+        for element in (field(browser, "Topic"), field(browser, "Rules (one per line)")):
+            top, bottom, bar, height = browser.execute_script(
+                "arguments[0].focus(); arguments[0].scrollIntoView({block: 'nearest'});"
+                "const field = arguments[0].getBoundingClientRect();"
+                "const bar = document.querySelector('.start-bar').getBoundingClientRect();"
+                "return [field.top, field.bottom, bar.top, innerHeight - bar.bottom]",
+                element,
+            )
+            assert top >= 0
+            assert bottom <= bar  # what is filled in is not behind the bar
+            assert height >= 0
+        click(browser, "//button[contains(., 'Start over')]")
+        wait.until(lambda b: not b.find_elements(By.XPATH, "//*[@aria-expanded='true'][contains(., 'More settings')]"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.proof

@@ -8,7 +8,7 @@ import json
 import pytest
 from nicegui import ui
 from nicegui.testing import User
-from story_records import ADA, BO, CY, SAID, write_story
+from story_records import ADA, BO, CY, HAPPENED, SAID, write_story
 from story_talks import WORD
 from web.first_screen import choose, more_settings
 from web.past_pages import named, press
@@ -54,6 +54,14 @@ async def test_the_whole_story(user: User, kept: str) -> None:
     await user.should_see("Mill")
     for text in ("Need to talk", "Emotions", "Openness to consensus"):
         await user.should_not_see(text)
+
+
+async def test_ballots_that_nobody_has_cast_yet_are_no_dashes(user: User, web: WebContext) -> None:
+    before = [one for one in HAPPENED if one.do not in ("ballot", "closed_ballot", "outcome")]
+    write_story(web.runs.out / RUN, ended=False, happened=before)
+    await user.open(f"/run/{RUN}")
+    await user.should_see("not yet")
+    assert "–" not in source(user)
 
 
 async def test_seen_by_one_character(user: User, kept: str) -> None:

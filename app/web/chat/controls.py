@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from nicegui import ui
 
 from persimchat.app.web.context import Viewing
+from persimchat.app.web.shared.paces import SECONDS, pace_words
 from persimchat.app.web.widgets import icon_button, menu, notify_error
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
-
-PACES: Final = (0, 2, 5, 10, 30)
-"""Seconds from message to message that are offered; 0 is as fast as the models answer."""
 
 
 class Controls:
@@ -25,9 +21,8 @@ class Controls:
         self._one = icon_button("plus_one", t("chat.one_turn"), lambda: one_turn(viewing)).mark("one-turn")
         self._paces: dict[int, ui.menu_item] = {}
         with menu("speed", t("chat.pace")) as self._pace:
-            for pace in PACES:
-                text = t("chat.pace_each", n=pace) if pace else t("chat.pace_none")
-                entry = ui.menu_item(text, lambda pace=pace: self._do_pace(pace))
+            for pace in SECONDS:
+                entry = ui.menu_item(pace_words(pace), lambda pace=pace: self._do_pace(pace))
                 self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
         self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
 

@@ -11,7 +11,7 @@ from persimchat.app.web.looks import colour
 from persimchat.app.web.shared.formats import cost, listed, tokens
 from persimchat.app.web.words import t
 from persimchat.runs.events import Concluded, Standing, Stopped
-from persimchat.state.plain_text import one_line
+from persimchat.state.plain_text import capitalised, one_line
 from persimchat.state.settings import BASELINES
 
 
@@ -91,7 +91,7 @@ def _failure(board: Board) -> None:
             ui.icon("error", size="22px").props("aria-hidden=true")
             ui.label(t("chat.failed")).classes("text-base font-semibold").props("role=heading aria-level=2")
         if what:
-            ui.label(f"{what[0].upper()}{what[1:]}").classes("text-sm break-words whitespace-pre-wrap")
+            ui.label(capitalised(what)).classes("text-sm break-words whitespace-pre-wrap")
         kept = t("chat.failed_kept", n=board.turn) if board.turn else ""
         ui.label(f"{kept} {t('chat.failed_todo')}".strip()).classes("text-sm")
 

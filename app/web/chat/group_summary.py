@@ -20,7 +20,7 @@ from persimchat.runs.folder.themes import Theme
 from persimchat.runs.reports.guide import Positions
 from persimchat.runs.reports.guide_summary import MOST_QUOTES, Answers, GroupSummary, summary_of
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line
+from persimchat.state.plain_text import capitalised, one_line
 
 
 async def show_group_summary(viewing: Viewing) -> None:
@@ -97,7 +97,7 @@ class _Dialog:
         try:
             questions = await self._questions()
         except PerSimChatError as error:
-            self._told.set_text(str(error))
+            self._told.set_text(capitalised(str(error)))
             self._button.disable()
             return
         left = [one for one in questions if one.calls]

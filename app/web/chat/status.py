@@ -19,7 +19,7 @@ from persimchat.runs.folder.labels import read_labels
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
-_POLL_S = 0.3
+_POLL_S = 0.15
 _COLOURS: Final = {
     "running": "positive",
     "paused": "warning",
@@ -72,14 +72,15 @@ class _Status:
 
     def sync(self) -> None:
         """Draw what has changed."""
-        board, turn = self._viewing.board, self._viewing.turn
+        board, turn, live = self._viewing.board, self._viewing.turn, self._viewing.live
         topic = self._topic_at(turn)
-        seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic)
+        ending = live is not None and live.control.stopped
+        seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic, ending)
         if seen == self._drawn or board.started is None:
             return
         self._drawn = seen
-        self._badge.set_text(_stands(board, secret=self._secret))
-        self._badge.props(f"color={'negative' if failed(board) else _COLOURS[board.status]}")
+        self._badge.set_text(t("chat.status_ending") if ending else _stands(board, secret=self._secret))
+        self._badge.props(f"color={'negative' if failed(board) else _COLOURS['ended' if ending else board.status]}")
         self._topic_label.set_text(self._name or topic)
         self._topic_label.props["title"] = topic
         if self._secret:

@@ -115,7 +115,7 @@ class _FilesCard:
         try:
             found = await asyncio.to_thread(announced, name)
         except PerSimChatError as error:
-            self._name.error = f"{error.what}. {error.remedy}"
+            self._name.error = error.sentence
             return
         finally:
             self._button.props(remove="loading")

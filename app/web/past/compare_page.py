@@ -25,7 +25,7 @@ from persimchat.runs.folder.listing import ListedRun
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.diff import compare
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import shortened
+from persimchat.state.plain_text import capitalised, shortened
 
 _MOST_TITLE: Final = 56
 """Characters of a title in a field, so that what follows it can be seen."""
@@ -143,7 +143,7 @@ def _instead(box: ui.column, icon: str, why: str) -> None:
     box.clear()
     with box, ui.row().classes("items-center gap-3 no-wrap"):
         ui.icon(icon, size="32px", color="primary").props("aria-hidden=true")
-        ui.label(why).classes("muted [overflow-wrap:anywhere]")
+        ui.label(capitalised(why)).classes("muted [overflow-wrap:anywhere]")
 
 
 def _read(a: Path, b: Path) -> Compared | None:

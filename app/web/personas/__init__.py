@@ -1,1 +1,1 @@
-"""The library of personas: choose, create, edit, generate and convert personas on the page."""
+"""The library of personas: choose, create, edit, generate and import personas on the page."""

@@ -1,129 +1,28 @@
-"""Chooses personas: a list with boxes, its dialog, and saving or passing on the chosen ones."""
+"""Chooses personas: the dialog with one's own, the shipped ones and those of files, and passing on the chosen ones."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from nicegui import app, ui
 from pydantic import ValidationError
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.personas.cards import head, matches, read_persona
+from persimchat.app.web.personas.importing import ImportDialog
 from persimchat.app.web.personas.library import Library
+from persimchat.app.web.personas.picks import Pick, Picks
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, chip, icon_button, named, notify_error, title
+from persimchat.app.web.widgets import FIELD, notify_error, title
 from persimchat.app.web.words import t
 from persimchat.personas.catalogue import shipped
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
 
 _PENDING: Final = "personas_taken_along"
-
-
-@dataclass(frozen=True)
-class Pick:
-    """A persona in the list.
-
-    Attributes:
-        persona: the persona.
-        blocked: why it cannot be selected; empty if it can.
-        notes: remarks, a line each, behind a small arrow.
-    """
-
-    persona: Persona
-    blocked: str = ""
-    notes: Sequence[str] = field(default=())
-
-
-class Picks:
-    """The list. Of two personas with the same name only one can be ticked, as they could not take part together.
-
-    Args:
-        changed: called when a box was ticked or unticked.
-    """
-
-    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
-        self.changed = changed
-        self.picks: list[Pick] = []
-        self._boxes: list[ui.checkbox] = []
-        self._lines: list[ui.element] = []
-
-    def add(self, pick: Pick, *, ticked: bool = False) -> None:
-        """Draw a persona in the current element."""
-        number = len(self.picks)
-        self.picks.append(pick)
-        with ui.column().classes("surface w-full gap-1 px-3 py-2") as line:
-            with ui.row().classes("w-full items-center gap-2 no-wrap"):
-                box = ui.checkbox(value=ticked and not pick.blocked, on_change=partial(self._ticked, number))
-                named(box, t("personas.choose_one", name=one_line(pick.persona.name)))
-                box.set_enabled(not pick.blocked)
-                with ui.element("div").classes("grow min-w-0").mark(f"pick-{number}") as face:
-                    head(pick.persona, "36px")
-                if pick.blocked:
-                    chip(pick.blocked)
-                else:
-                    face.classes("cursor-pointer").on("click", lambda: box.set_value(not box.value))
-                icon_button(
-                    "article",
-                    t("personas.read_one", name=one_line(pick.persona.name)),
-                    partial(read_persona, pick.persona),
-                )
-            if pick.notes:
-                more = ui.expansion(t("personas.where_from")).props("dense header-class=text-xs").classes("w-full")
-                with more, ui.column().classes("w-full gap-1"):
-                    for note in pick.notes:
-                        ui.label(note).classes("text-xs muted break-words")
-        self._boxes.append(box)
-        self._lines.append(line)
-
-    def chosen(self) -> list[int]:
-        """The numbers of the ticked personas, from 0, in the order of the list."""
-        return [number for number, box in enumerate(self._boxes) if box.value]
-
-    def filter(self, query: str) -> int:
-        """Show only personas that match; ticks stay. Returns how many are shown."""
-        found = [matches(pick.persona, query) for pick in self.picks]
-        for line, visible in zip(self._lines, found, strict=True):
-            line.set_visibility(visible)
-        return sum(found)
-
-    def _ticked(self, number: int) -> None:
-        if self._boxes[number].value:
-            name = visible_form(self.picks[number].persona.name)
-            for other, box in enumerate(self._boxes):
-                if other != number and box.value and visible_form(self.picks[other].persona.name) == name:
-                    box.set_value(False)
-        self.changed()
-
-
-async def keep_chosen(library: Library, chosen: Sequence[tuple[Persona, Sequence[str]]]) -> bool:
-    """Keep personas with the comments of their files' heads, all or none; returns whether they were kept."""
-    if not chosen:
-        ui.notify(t("personas.nobody_chosen"), type="warning", position="top")
-        return False
-    try:
-        await asyncio.to_thread(_add_all, library, chosen)
-    except PerSimChatError as error:
-        notify_error(error)
-        return False
-    return True
-
-
-def _add_all(library: Library, chosen: Sequence[tuple[Persona, Sequence[str]]]) -> None:
-    added = []
-    try:
-        for persona, notes in chosen:
-            added.append(library.add(persona, notes))
-    except PerSimChatError:
-        for path in added:
-            library.delete(path)
-        raise
 
 
 def set_pending_personas(personas: Sequence[Persona]) -> None:
@@ -140,8 +39,21 @@ def take_pending_personas() -> list[Persona]:
         return []
 
 
-async def choose_personas(web: WebContext, taken: Collection[str]) -> list[Persona]:
-    """Let the user choose personas.
+@dataclass(frozen=True)
+class Chosen:
+    """The personas that the user chose.
+
+    Attributes:
+        personas: in the order of the list.
+        of_files: whether all of them were brought in from files just now.
+    """
+
+    personas: Sequence[Persona] = ()
+    of_files: bool = False
+
+
+async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
+    """Let the user choose personas: their own, shipped ones, and those that they bring in from files.
 
     Args:
         web: what the pages work with.
@@ -150,13 +62,15 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> list[Perso
     Returns:
         The chosen personas; none if the user has cancelled.
     """
+    library = Library(web.library)
     try:
-        own = await asyncio.to_thread(lambda: list(Library(web.library).personas().values()))
+        own = await asyncio.to_thread(lambda: list(library.personas().values()))
     except PerSimChatError as error:
         notify_error(error)
         own = []
     there = {visible_form(name) for name in taken}
     picks = Picks(lambda: count())
+    of_files: set[int] = set()
     window = Window(t("personas.choose_heading"))
 
     def count() -> None:
@@ -167,22 +81,42 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> list[Perso
     def search() -> None:
         nobody.set_visibility(picks.filter(field.value or "") == 0)
 
-    def group(heading: str, personas: Iterable[Persona]) -> None:
-        title(heading)
+    def add(personas: Iterable[Persona], *, ticked: bool = False) -> None:
         for persona in personas:
-            picks.add(Pick(persona, t("personas.taken") if visible_form(persona.name) in there else ""))
+            blocked = t("personas.taken") if visible_form(persona.name) in there else ""
+            picks.add(Pick(persona, blocked), ticked=ticked)
+
+    async def bring_in() -> None:
+        dialog = ImportDialog(library)
+        try:
+            await dialog.run()
+        except PerSimChatError as error:  # of the environment
+            notify_error(error)
+        if not dialog.kept or window.dialog.is_deleted:
+            return
+        of_files.update(range(len(picks.picks), len(picks.picks) + len(dialog.kept)))
+        with brought:
+            title(t("personas.of_files"))
+            add(dialog.kept, ticked=True)
+        count()
 
     with window.body:
         field = ui.input(t("personas.search"), on_change=search).props(f"{FIELD} clearable autofocus type=search")
         field.classes("w-full sticky top-0 z-10")
+        brought = ui.column().classes("w-full gap-3")
         if own:
-            group(t("personas.own"), own)
-        group(t("personas.shipped"), await asyncio.to_thread(shipped))
+            title(t("personas.own"))
+            add(own)
+        title(t("personas.shipped"))
+        add(await asyncio.to_thread(shipped))
         nobody = ui.label(t("personas.nobody_found")).classes("muted py-4")
         nobody.set_visibility(False)
     with window.buttons:
+        files = ui.button(t("personas.import_button"), icon="upload_file", on_click=bring_in).props("flat no-caps")
+        files.props["title"] = t("personas.import_help")
+        ui.space()
         ui.button(t("common.cancel"), on_click=window.leave).props("flat no-caps")
         take = ui.button(on_click=lambda: window.submit(picks.chosen())).props("unelevated no-caps")
     count()
-    chosen = await window.closed()
-    return [picks.picks[number].persona for number in chosen or []]
+    numbers: list[int] = await window.closed() or []
+    return Chosen([picks.picks[number].persona for number in numbers], bool(numbers) and of_files.issuperset(numbers))

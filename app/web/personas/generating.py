@@ -15,8 +15,8 @@ from nicegui import ui
 
 from persimchat.app.views.generated import notes
 from persimchat.app.web.live_runs import refuse_model_files
-from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.library import Library
+from persimchat.app.web.personas.picks import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.uploads import for_the_page
 from persimchat.app.web.personas.window import Window
 from persimchat.app.web.widgets import FIELD, explained, icon_button, notify_error

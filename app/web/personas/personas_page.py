@@ -14,11 +14,10 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.personas.cards import CardActions, damaged_card, matches, persona_card
 from persimchat.app.web.personas.chooser import set_pending_personas
-from persimchat.app.web.personas.converting import ConvertDialog
 from persimchat.app.web.personas.editor import edit_persona
 from persimchat.app.web.personas.generating import GenerateDialog
+from persimchat.app.web.personas.importing import ImportDialog
 from persimchat.app.web.personas.library import Library, Shelf
-from persimchat.app.web.personas.uploads import receive
 from persimchat.app.web.personas.window import agreed
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
@@ -64,8 +63,7 @@ class PersonasPage:
                 heading.props("role=heading aria-level=1")
                 with ui.element("div").classes("persona-acts"):
                     for icon, name, act in (
-                        ("upload_file", "upload", self.upload),
-                        ("transform", "convert_button", self.convert),
+                        ("upload_file", "import_button", self.bring_in),
                         ("auto_awesome", "generate_button", self.generate),
                     ):
                         button = ui.button(t(f"personas.{name}"), icon=icon, on_click=act)
@@ -222,20 +220,15 @@ class PersonasPage:
             return
         ui.download.content(text.encode(), path.name if path is not None else file_names([persona.name])[0])
 
-    async def upload(self) -> None:
-        """Take persona files."""
-        if await receive(self.library):
-            await self.reload()
-
     async def generate(self) -> None:
         """Generate a group."""
         await self._made(GenerateDialog(self.library))
 
-    async def convert(self) -> None:
-        """Convert descriptions from elsewhere."""
-        await self._made(ConvertDialog(self.library))
+    async def bring_in(self) -> None:
+        """Bring in people of files."""
+        await self._made(ImportDialog(self.library))
 
-    async def _made(self, dialog: GenerateDialog | ConvertDialog) -> None:
+    async def _made(self, dialog: GenerateDialog | ImportDialog) -> None:
         """Show a dialog that makes personas, and then the kept ones."""
         try:
             number = await dialog.run()

@@ -1,4 +1,4 @@
-"""Files that a user uploads: checks, a temporary folder while they are read, and saving persona files."""
+"""Files that a user uploads: checks, a temporary folder while they are read, and the personas in persona files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
-from persimchat.app.web.personas.library import Library, head_of
-from persimchat.app.web.personas.window import Window
+from persimchat.app.web.personas.library import head_of
 from persimchat.app.web.words import t
 from persimchat.personas.files import SUFFIXES, load_persona
 from persimchat.personas.fragments import SHIPPED_FRAGMENTS
@@ -133,51 +133,39 @@ def for_the_page(error: PerSimChatError, remedy: str) -> PerSimChatError:
     return InputError(error.what, where=where, remedy=remedy if "--" in error.remedy else error.remedy)
 
 
-async def receive(library: Library) -> bool:
-    """Let the user upload persona files; returns whether any was kept."""
-    window = Window(t("personas.upload_heading"), width="small")
-    kept: list[str] = []
+@dataclass(frozen=True)
+class PersonaFile:
+    """A persona in a file of its own.
 
-    async def arrived(files: list[FileUpload]) -> None:
-        for file in files:
-            try:
-                name = await keep(library, file)
-            except PerSimChatError as error:
-                with told_box:
-                    ui.label(str(error)).classes("text-sm text-negative break-words").props("role=alert")
-            else:
-                kept.append(name)
-                with told_box:
-                    ui.label(t("personas.kept_one", name=one_line(name))).classes("text-sm break-words")
+    Attributes:
+        persona: the persona.
+        notes: the comments at the file's beginning.
+    """
 
-    with window.body:
-        ui.label(t("personas.upload_explained")).classes("text-sm muted")
-        upload_field(t("personas.upload_field"), SUFFIXES, arrived)
-        told_box = ui.column().classes("w-full gap-1").props("aria-live=polite")
-    with window.buttons:
-        ui.button(t("personas.done"), on_click=lambda: window.submit(True)).props("unelevated no-caps")
-    await window.closed()
-    return bool(kept)
+    persona: Persona
+    notes: list[str]
 
 
-async def keep(library: Library, file: FileUpload) -> str:
-    """Save an uploaded persona file; returns the persona's name.
+def is_persona_file(path: Path) -> bool:
+    """Whether a file is read as a persona as it is: every YAML file, and JSON files that hold one. Blocks."""
+    if path.suffix.lower() != ".json":
+        return path.suffix.lower() in SUFFIXES
+    try:
+        read_persona_file(path)
+    except InputError:
+        return False
+    return True
+
+
+def read_persona_file(path: Path) -> PersonaFile:
+    """Read the persona of a file that a user sent. Blocks.
 
     Raises:
-        InputError: it does not hold a persona, is too large, or cannot be saved.
+        InputError: it does not hold a persona, or names files of the server.
     """
-    check([file], SUFFIXES)
-    async with kept_for_now([file]) as paths:
-        persona, notes = await asyncio.to_thread(_read, paths)
-    await asyncio.to_thread(library.add, persona, notes)
-    return persona.name
-
-
-def _read(paths: Sequence[Path]) -> tuple[Persona, list[str]]:
-    (path,) = paths
     _require_shipped_fragments(read_document(path))
     notes = head_of(path.read_text(encoding="utf-8-sig")) if path.suffix.lower() != ".json" else []
-    return load_persona(path), notes
+    return PersonaFile(load_persona(path), notes)
 
 
 def _require_shipped_fragments(document: Document) -> None:

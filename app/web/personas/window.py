@@ -28,6 +28,8 @@ class Window:
     Attributes:
         body: its contents.
         buttons: the row of buttons below.
+
+    A line above the buttons says what went wrong; it stays until the user tries again.
     """
 
     def __init__(self, heading: str, *, width: str = "middle", unsaved: Callable[[], bool] = lambda: False) -> None:
@@ -43,6 +45,8 @@ class Window:
                 label.props("role=heading aria-level=2")
                 icon_button("close", t("common.close"), self.leave)
             self.body = ui.column().classes("scroll w-full gap-3 px-5 pb-4 pt-1 no-wrap").style("min-height:0")
+            self._fault = ui.label().classes("text-sm text-negative px-5 py-2 break-words").props("role=alert")
+            self._fault.mark("window-fault").set_visibility(False)
             self.buttons = ui.row().classes("w-full items-center justify-end gap-2 px-5 py-3 persona-foot")
 
     async def leave(self) -> None:
@@ -56,6 +60,11 @@ class Window:
             if not sure:
                 return
         self.dialog.submit(None)
+
+    def complain(self, told: str = "") -> None:
+        """Say what went wrong, above the buttons; nothing if it is empty."""
+        self._fault.set_text(told)
+        self._fault.set_visibility(bool(told))
 
     @contextmanager
     def other_buttons(self) -> Iterator[None]:

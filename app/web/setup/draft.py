@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from persimchat.app.web.setup.guide_draft import GuideDraft
 from persimchat.app.web.setup.specs import usual
+from persimchat.app.web.shared.paces import Pace, usual_pace
 from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, load_story, make_scenario
@@ -61,6 +62,7 @@ class Draft:
         settings: the settings that the user changed, as filled in; without `agent_models`.
         story: the section of a story's file, in which the participants have parts; None for all other conversations.
         guide: the guide of a focus group; None for all other conversations.
+        chosen_pace: how fast the conversation goes at first, which its file does not say; None for the usual pace.
     """
 
     topic: str = ""
@@ -70,6 +72,7 @@ class Draft:
     settings: dict[str, Any] = field(default_factory=dict)
     story: Story | None = None
     guide: GuideDraft | None = None
+    chosen_pace: Pace | None = None
 
     @classmethod
     def fresh(cls, base: Settings) -> Draft:
@@ -128,6 +131,12 @@ class Draft:
         return cls.of(scenario.model_copy(update={"settings": changed}))
 
     @property
+    def pace(self) -> Pace:
+        """How fast the conversation goes at first."""
+        people = any(seat.persona.human for seat in self.seats)
+        return usual_pace(with_people=people) if self.chosen_pace is None else self.chosen_pace
+
+    @property
     def names(self) -> list[str]:
         """Of those who take part."""
         return [seat.name for seat in self.seats]
@@ -171,6 +180,17 @@ class Draft:
         for persona in personas:
             if visible_form(persona.name) not in map(visible_form, self.names):
                 self.seats.append(Seat(persona))
+
+    def stand_ins(self) -> list[Seat]:
+        """The participants that the page began with, if nothing of them was changed and nobody else was chosen.
+
+        People who take part and the moderator of a guide came beside them: they do not count.
+        """
+        usual = default_participants(DEFAULT_NUMBER)
+        asks = None if self.guide is None else self.guide.moderator
+        chosen = [seat for seat in self.seats if not seat.persona.human and seat.name != asks]
+        untouched = chosen == [Seat(persona) for persona in usual]
+        return chosen if untouched and not self.relationships and self.story is None else []
 
     def remove(self, seat: Seat) -> None:
         """Remove a participant with their relationships."""

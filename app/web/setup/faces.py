@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nicegui import app, ui
@@ -11,7 +11,6 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.looks import colour
 from persimchat.app.web.personas.chooser import choose_personas
 from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.personas.generating import GenerateDialog
 from persimchat.app.web.personas.library import Library
 from persimchat.app.web.setup.checking import PEOPLE
 from persimchat.app.web.setup.draft import Seat
@@ -52,6 +51,12 @@ class _Faces:
             self._row = ui.row().classes("w-full gap-1 items-start").props("role=toolbar")
             named(self._row, t("setup.participants"))
             roves(self._row)
+            with ui.row().classes("w-full items-center gap-x-2 gap-y-0").mark("in-place") as self._gone:
+                self._gone_names = ui.label().classes("text-sm muted [overflow-wrap:anywhere]").props("role=status")
+                self._keep_too = ui.button(t("setup.keep_too"), on_click=self._bring_back).mark("keep-too")
+                self._keep_too.props("flat dense no-caps padding='2px 8px'")
+            self._left: list[Seat] = []
+            self._tell_who_left([])
             fault = ui.label().classes("text-xs text-negative").props("role=alert")
             fault.set_visibility(False)
 
@@ -60,7 +65,7 @@ class _Faces:
             fault.set_visibility(bool(told))
 
         form.mark(PEOPLE, mark)
-        form.redraw(self._draw)
+        form.redraw(self._anew)
         form.follow(lambda: choosing.set_visibility(form.draft.story is None))
         self._draw()
 
@@ -72,8 +77,13 @@ class _Faces:
             if not self._form.draft.seats:
                 ui.label(t("setup.nobody")).classes("text-sm muted py-2")
 
-    def _changed(self) -> None:
+    def _anew(self) -> None:
+        """Draw another draft, in which nobody took a place."""
+        self._tell_who_left([])
         self._draw()
+
+    def _changed(self) -> None:
+        self._anew()
         self._form.changed()
 
     def _face(self, number: int, seat: Seat) -> None:
@@ -120,10 +130,33 @@ class _Faces:
         self._form.draft.add(personas)
         self._changed()
 
+    def _take_over(self, personas: Sequence[Persona]) -> None:
+        """Let a group take the place of those whom the page began with, if nobody has touched these."""
+        left = self._form.draft.stand_ins() if len(personas) > 1 else []
+        for seat in left:
+            self._form.draft.remove(seat)
+        self._join(personas)
+        self._tell_who_left([seat for seat in left if visible_form(seat.name) not in self._there()])
+
+    def _there(self) -> set[str]:
+        return set(map(visible_form, self._form.draft.names))
+
+    def _tell_who_left(self, seats: list[Seat]) -> None:
+        self._left = seats
+        self._gone.set_visibility(bool(seats))
+        names = ", ".join(one_line(seat.name) for seat in seats)
+        self._gone_names.set_text(t("setup.in_place_of", names=names) if seats else "")
+
+    def _bring_back(self) -> None:
+        left, self._left = self._left, []
+        self._join(seat.persona for seat in left)
+
     async def _add(self) -> None:
         chosen = await choose_personas(self._web, self._form.draft.names)
-        if chosen:  # if the page was closed meanwhile, there is nothing to draw on
-            self._join(chosen)
+        if chosen.of_files:
+            self._take_over(chosen.personas)
+        elif chosen.personas:  # if the page was closed meanwhile, there is nothing to draw on
+            self._join(chosen.personas)
 
     async def _create(self) -> None:
         persona = await edit_persona(None, keep_in=Library(self._web.library))
@@ -133,9 +166,12 @@ class _Faces:
             self._join([persona])
 
     async def _generate(self) -> None:
+        from persimchat.app.web.personas.generating import GenerateDialog
+
         dialog = GenerateDialog(Library(self._web.library))
         await dialog.run()
-        self._join(dialog.kept)
+        if dialog.kept:
+            self._take_over(dialog.kept)
 
     async def _me(self) -> None:
         if (persona := await ask_me(self._form.draft.names)) is not None:

@@ -1,21 +1,37 @@
-"""The dialog that converts descriptions into personas: files, the result, and which personas to keep."""
+"""The dialog that brings in people of files: the files, the result, and which personas to keep.
+
+Persona files are read as they are; tables, texts and files of other programs are converted.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from nicegui import ui
 from nicegui.elements.upload_files import FileUpload
 
 from persimchat.app.web.live_runs import refuse_model_files
-from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.column_choice import ColumnChoice
 from persimchat.app.web.personas.library import Library, head_of
-from persimchat.app.web.personas.uploads import MOST_BYTES, check, for_the_page, kept_for_now, safe_name, upload_field
+from persimchat.app.web.personas.picks import Pick, Picks, keep_chosen
+from persimchat.app.web.personas.uploads import (
+    MOST_BYTES,
+    PersonaFile,
+    check,
+    for_the_page,
+    is_persona_file,
+    kept_for_now,
+    read_persona_file,
+    safe_name,
+    upload_field,
+)
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, explained, icon_button, named, notify_error
+from persimchat.app.web.widgets import FIELD, explained, icon_button, named
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
 from persimchat.personas.conversion.conversion import Conversion, Converted, convert
@@ -24,15 +40,31 @@ from persimchat.personas.conversion.mapping import ready
 from persimchat.personas.conversion.summary import Summary, summaries
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
-ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf", ".png")
+ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf", ".png", ".yaml", ".yml")
 MAPPINGS: Final = (".yaml", ".yml")
 _REFUSED: Final = 20
 """The most wrong rows that are listed."""
 _SHAPE: Final = "shape"
 _MODEL: Final = "model"
 _OWN: Final = "own"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What some files hold.
+
+    Attributes:
+        ready: the personas of persona files.
+        conversion: what was converted of the other files.
+        wrong: lines about what could not be taken.
+    """
+
+    ready: Sequence[PersonaFile]
+    conversion: Conversion
+    wrong: Sequence[str]
 
 
 def draw_understood(conversion: Conversion) -> None:
@@ -46,17 +78,47 @@ def draw_understood(conversion: Conversion) -> None:
                 ui.label(one_line(line)).classes("text-sm muted break-words pl-3")
 
 
-def draw_refused(conversion: Conversion) -> None:
-    """Draw the rows of which no persona could be made, with what is wrong."""
+def draw_wrong(lines: Sequence[str]) -> None:
+    """Draw what could not be taken."""
     with ui.column().classes("surface w-full gap-1 p-3") as box:
-        heading = t("personas.refused", n=len(conversion.refused))
+        heading = t("personas.refused", n=len(lines))
         named(box.props("role=group"), heading)
         ui.label(heading).classes("text-sm font-semibold")
-        for row in conversion.refused[:_REFUSED]:
-            place = row.record.place or t("personas.row", file=row.record.file.name, n=row.record.line or 1)
-            ui.label(one_line(f"{place}: {row.error.what}")).classes("text-sm break-words")
-        if len(conversion.refused) > _REFUSED:
-            ui.label(t("personas.refused_more", n=len(conversion.refused) - _REFUSED)).classes("text-sm muted")
+        for line in lines[:_REFUSED]:
+            ui.label(one_line(line)).classes("text-sm break-words")
+        if len(lines) > _REFUSED:
+            ui.label(t("personas.refused_more", n=len(lines) - _REFUSED)).classes("text-sm muted")
+
+
+def refused_rows(conversion: Conversion) -> list[str]:
+    """The rows of which no persona could be made, with what is wrong."""
+    lines = []
+    for row in conversion.refused:
+        place = row.record.place or t("personas.row", file=row.record.file.name, n=row.record.line or 1)
+        lines.append(f"{place}: {_without_folder(row.error.what, row.record.file)}")
+    return lines
+
+
+def _without_folder(text: str, file: Path) -> str:
+    """A text that names a file, without the folder in which it lies for a moment."""
+    return text.replace(f"{file.parent}/", "")
+
+
+def _persona_files(paths: Sequence[Path], *, json: bool) -> list[Path]:
+    """The files that are read as they are; of JSON only if that is said. Blocks."""
+    return [path for path in paths if (json or path.suffix.lower() != ".json") and is_persona_file(path)]
+
+
+def _read_ready(paths: Iterable[Path]) -> tuple[list[PersonaFile], list[tuple[Path, InputError]]]:
+    """The personas of persona files, and what is wrong with the others of these. Blocks."""
+    found: list[PersonaFile] = []
+    wrong: list[tuple[Path, InputError]] = []
+    for path in paths:
+        try:
+            found.append(read_persona_file(path))
+        except InputError as error:
+            wrong.append((path, error))
+    return found, wrong
 
 
 def notes_on(one: Converted) -> list[str]:
@@ -84,24 +146,28 @@ def _of_kind(kind: str, what: list[str]) -> str:
     return t(f"personas.of_kind_{kind}", what="; ".join(what)) if what else ""
 
 
-class ConvertDialog:
+class ImportDialog:
     """The dialog: first the files and how to read them, then the result.
 
     Args:
         library: keeps the personas that the user selects.
+
+    Attributes:
+        kept: the personas that were kept.
     """
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self.files: list[FileUpload] = []
         self.mapping: FileUpload | None = None
-        self.conversion: Conversion | None = None
+        self.found: Imported | None = None
+        self.kept: list[Persona] = []
         self.window = Window(
-            t("personas.convert_heading"),
+            t("personas.import_heading"),
             width="wide",
-            unsaved=lambda: self.conversion is not None or bool(self.files),
+            unsaved=lambda: self.found is not None or bool(self.files),
         )
-        self.work: asyncio.Task[Conversion] | None = None
+        self.work: asyncio.Task[Imported] | None = None
         self.picks = Picks()
 
     async def run(self) -> int:
@@ -127,8 +193,8 @@ class ConvertDialog:
             self.form = ui.column().classes("w-full gap-3")
             self.outcome = ui.column().classes("w-full gap-3")
         with self.form:
-            ui.label(t("personas.convert_explained", size=MOST_BYTES // 1_000_000)).classes("text-sm muted")
-            upload_field(t("personas.convert_field"), ENDINGS, self.arrived)
+            ui.label(t("personas.import_explained", size=MOST_BYTES // 1_000_000)).classes("text-sm muted")
+            upload_field(t("personas.import_field"), ENDINGS, self.arrived)
             self.listed = ui.column().classes("w-full gap-1").props("aria-live=polite")
             self.columns = ColumnChoice()
             with ui.row().classes("w-full no-wrap items-start gap-1"):
@@ -150,28 +216,31 @@ class ConvertDialog:
     def _buttons_of_form(self) -> None:
         with self.window.other_buttons():
             ui.button(t("common.cancel"), on_click=self.window.leave).props("flat no-caps")
-            ui.button(t("personas.convert"), icon="transform", on_click=self.convert).props("unelevated no-caps")
+            ui.button(t("personas.import_do"), icon="arrow_forward", on_click=self.read).props("unelevated no-caps")
 
     async def arrived(self, files: list[FileUpload]) -> None:
         """Take files in; of tables, show the columns."""
-        try:
-            check([*self.files, *files], ENDINGS)
-        except InputError as error:
-            notify_error(error)
+        if not self._fit([*self.files, *files], ENDINGS):
             return
         self.files += files
         self._list()
         await self.columns.show(self.files)
 
+    def _fit(self, files: list[FileUpload], endings: Sequence[str]) -> bool:
+        """Whether files are taken; if not, say why."""
+        try:
+            check(files, endings)
+        except InputError as error:
+            self.window.complain(str(error))
+            return False
+        self.window.complain()
+        return True
+
     def mapping_arrived(self, files: list[FileUpload]) -> None:
         """Take the user's mapping; of several, the last."""
-        try:
-            check(files, MAPPINGS)
-        except InputError as error:
-            notify_error(error)
-            return
-        self.mapping = files[-1]
-        self.mapping_name.set_text(safe_name(self.mapping.name))
+        if self._fit(files, MAPPINGS):
+            self.mapping = files[-1]
+            self.mapping_name.set_text(safe_name(self.mapping.name))
 
     def _list(self) -> None:
         self.listed.clear()
@@ -189,32 +258,35 @@ class ConvertDialog:
         self._list()
         await self.columns.show(self.files)
 
-    async def convert(self) -> None:
-        """Convert the files, and show the result."""
+    async def read(self) -> None:
+        """Read the files, and show the result."""
         if self.work is not None and not self.work.done():
             return
         if not self.files or (self.way.value == _OWN and self.mapping is None):
-            ui.notify(
-                t("personas.no_files" if not self.files else "personas.no_mapping"), type="warning", position="top"
-            )
+            self.window.complain(t("personas.no_files" if not self.files else "personas.no_mapping"))
             return
+        self.window.complain()
         self.form.set_visibility(False)
         self._draw_waiting()
-        self.work = asyncio.create_task(self._converted())
+        self.work = asyncio.create_task(self._imported())
         await asyncio.wait({self.work})
         if self.window.dialog.is_deleted or self.work.cancelled():
             return
-        failed = self.work.exception()
-        if isinstance(failed, PerSimChatError):
+        try:
+            self.found = self.work.result()
+        except PerSimChatError as error:
             self.back()
-            notify_error(for_the_page(failed, t("personas.convert_remedy")))
-            return
-        self.conversion = self.work.result()
-        self._draw_result(self.conversion)
+            self.window.complain(str(for_the_page(error, t("personas.import_remedy"))))
+        except BaseException:
+            self.back()  # the page's frame tells of it
+            raise
+        else:
+            self._draw_result(self.found)
 
     def back(self) -> None:
         """Go back to the files."""
-        self.conversion = None
+        self.found = None
+        self.window.complain()
         self.outcome.clear()
         self.form.set_visibility(True)
         self._buttons_of_form()
@@ -225,7 +297,7 @@ class ConvertDialog:
             self.work.cancel()
         self.back()
 
-    async def _converted(self) -> Conversion:
+    async def _imported(self) -> Imported:
         way = str(self.way.value)
         model = one_line(self.model.value or "")
         given: dict[str, Any] = {"model": model} if model and way in (_SHAPE, _MODEL) else {}
@@ -233,10 +305,19 @@ class ConvertDialog:
         refuse_model_files(settings.model_dump())
         mapping = [self.mapping] if way == _OWN and self.mapping is not None else []
         async with kept_for_now([*mapping, *self.files]) as paths:
+            files = paths[len(mapping) :]
+            own = await asyncio.to_thread(_persona_files, files, json=way == _SHAPE)
+            ready, wrong = await asyncio.to_thread(_read_ready, own)
+            others = [path for path in files if path not in own]
+            if wrong and not (ready or others):
+                raise wrong[0][1]
             chosen = str(paths[0]) if mapping else None if way in (_SHAPE, _MODEL) else way
             columns = self.columns.said() if way == _SHAPE else None
-            files = paths[len(mapping) :]
-            return await convert(files, settings, mapping=chosen, columns=columns, read=way == _MODEL)
+            found = Conversion((), {})
+            if others:
+                found = await convert(others, settings, mapping=chosen, columns=columns, read=way == _MODEL)
+            lines = [_without_folder(str(error), path) for path, error in wrong]
+            return Imported(ready, found, [*lines, *refused_rows(found)])
 
     def _draw_waiting(self) -> None:
         self.outcome.clear()
@@ -246,16 +327,21 @@ class ConvertDialog:
         with self.window.other_buttons():
             ui.button(t("personas.stop"), on_click=self.stop).props("flat no-caps")
 
-    def _draw_result(self, conversion: Conversion) -> None:
+    def _draw_result(self, found: Imported) -> None:
         self.outcome.clear()
         self.picks = Picks()
+        people = found.conversion.people
         with self.outcome:
-            ui.label(t("personas.converted", n=len(conversion.people))).classes("text-sm muted").props("role=status")
-            if conversion.refused:
-                draw_refused(conversion)
-            with ui.expansion(t("personas.understood"), icon="fact_check").classes("surface w-full"):
-                draw_understood(conversion)
-            for one in conversion.people:
+            told = t("personas.imported", n=len(found.ready) + len(people))
+            ui.label(told).classes("text-sm muted").props("role=status")
+            if found.wrong:
+                draw_wrong(found.wrong)
+            if people:
+                with ui.expansion(t("personas.understood"), icon="fact_check").classes("surface w-full"):
+                    draw_understood(found.conversion)
+            for file in found.ready:
+                self.picks.add(Pick(file.persona, notes=file.notes), ticked=True)
+            for one in people:
                 self.picks.add(Pick(one.persona, notes=notes_on(one)), ticked=True)
         with self.window.other_buttons():
             ui.button(t("personas.back"), icon="arrow_back", on_click=self.back).props("flat no-caps")
@@ -263,13 +349,17 @@ class ConvertDialog:
 
     async def keep(self) -> None:
         """Keep the ticked personas."""
-        assert self.conversion is not None
-        people = [self.conversion.people[n] for n in self.picks.chosen()]
+        assert self.found is not None
+        ready, people = self.found.ready, self.found.conversion.people
+        ticked = self.picks.chosen()
+        converted = [people[n - len(ready)] for n in ticked if n >= len(ready)]
         try:
-            texts = await asyncio.to_thread(texts_of, people)
+            texts = await asyncio.to_thread(texts_of, converted)
         except PerSimChatError as error:
-            notify_error(for_the_page(error, t("personas.convert_leave_out")))
+            self.window.complain(str(for_the_page(error, t("personas.import_leave_out"))))
             return
-        chosen = [(one.persona, head_of(text)) for one, text in zip(people, texts.values(), strict=True)]
+        chosen = [(ready[n].persona, ready[n].notes) for n in ticked if n < len(ready)]
+        chosen += [(one.persona, head_of(text)) for one, text in zip(converted, texts.values(), strict=True)]
         if await keep_chosen(self.library, chosen):
+            self.kept = [persona for persona, _ in chosen]
             self.window.submit(len(chosen))
