@@ -205,7 +205,7 @@ class LiveRuns:
         """
         found = self.out / run if self._is_own(run) else self._cells(run)
         if found is None:
-            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
+            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="See the list of runs.")
         return found
 
     def own_folder(self, run: str) -> Path:
