@@ -112,6 +112,15 @@ def question_due(state: Conversation, settings: Settings) -> int | None:
     return course.next
 
 
+def question_early(state: Conversation, name: str) -> int | None:
+    """The number of the question that a participant puts next, due or not.
+
+    None if they do not moderate, or if no question is left.
+    """
+    course = course_of(state)
+    return course.next if course is not None and course.guide.moderator == name else None
+
+
 def is_done(state: Conversation, settings: Settings) -> bool:
     """Whether all questions of the guide were put, and enough was said about the last."""
     course = course_of(state)

@@ -85,17 +85,27 @@ def word_button(text: str, name: str, on_click: Callable[..., Any] | None = None
     return button
 
 
+def brief_button(text: str, name: str, on_click: Callable[..., Any] | None = None, *, icon: str) -> ui.button:
+    """A `word_button` of which only the picture is left where there is little room."""
+    return word_button(text, name, on_click, icon=icon).classes("brief")
+
+
 @contextmanager
-def word_menu(text: str, name: str = "") -> Iterator[ui.button]:
-    """A quiet button with a word that opens a menu; on a phone, three dots stand for the word.
+def word_menu(text: str, name: str = "", *, icon: str = "") -> Iterator[ui.button]:
+    """A quiet button with a word that opens a menu; where there is little room, a picture stands for the word.
 
     Args:
         text: the word.
         name: for screen readers, with the word in it; the word itself if it is empty.
+        icon: the picture, which stands beside the word otherwise; three dots alone if it is empty.
     """
-    button = word_button(text, name or text).props("icon-right=expand_more aria-haspopup=menu")
+    button = word_button(text, name or text, icon=icon).props("aria-haspopup=menu")
     with button:
-        ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
+        if icon:
+            button.classes("brief")
+        else:
+            button.props("icon-right=expand_more")
+            ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
         with ui.menu().props("role=menu"):
             yield button
 

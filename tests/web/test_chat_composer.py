@@ -203,7 +203,7 @@ async def test_the_moderator(user: User, web: WebContext):
     await user.should_see("End the conversation?")
     user.find("End it").click()
     await live.ended()
-    await user.should_see("The moderator ended the conversation.")
+    await user.should_see("Somebody ended the conversation from outside.")
     await user.should_see("Resume")
 
 

@@ -106,6 +106,9 @@ async def test_a_run_is_renamed_on_its_page(user: User, web: WebContext):
         user.find(kind=ui.button, content="Keep").click()
     await user.should_not_see("Notes for you")
     assert read_labels(web.runs.folder(live.run)).name == "First try"
+    await user.open(page_of(live.run))
+    await user.should_see("First try")
+    await user.should_see("Tea or coffee?")  # its topic stays to be seen
 
 
 @pytest.mark.proof

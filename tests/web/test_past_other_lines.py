@@ -26,12 +26,12 @@ async def test_they_lead_to_the_run_that_said_them(user: User, web: WebContext):
     branch = await web.runs.branch(origin.run, 1, say=(speaker, WORDS))
     await user.open(page_of(branch.run))  # before its own line is said
     await branch.ended()
-    await user.should_see("2/2")
+    await user.should_see("2 of 2 wordings")
     first = named(user, f"Alternative 1 of 2: {speaker}: {origin.board.utterances[1].text[:60]}", begins=True)
     assert first.props["href"] == page_of(origin.run, 2)
-    assert not [one for one in user.find(kind=ui.label).elements if one.text in ("1/2", "1/1")]
+    assert not [one for one in user.find(kind=ui.label).elements if one.text.endswith("of 1 wordings")]
     await user.open(page_of(origin.run))
-    await user.should_see("1/2")
+    await user.should_see("1 of 2 wordings")
     other = named(user, f"Alternative 2 of 2: {speaker}: {WORDS}")
     assert other.props["href"] == page_of(branch.run, 2)
     assert not named(user, "No more alternatives").enabled
@@ -48,7 +48,7 @@ async def test_they_come_to_an_open_page(user: User, web: WebContext):
     branch = await web.runs.branch(origin.run, 1, say=(origin.board.utterances[1].speaker, WORDS))
     await branch.ended()
     transcript.write_bytes(said)
-    await user.should_see("1/2")
+    await user.should_see("1 of 2 wordings")
 
 
 async def test_a_run_without_relatives_has_none(user: User, web: WebContext):

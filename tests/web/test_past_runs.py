@@ -14,10 +14,15 @@ from web.past_pages import line, named, press
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.past.runs_page import FEW, PAGE
+from persimchat.app.web.shared.navigation import page_of
+from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.folder.labels import labels, read_labels
+from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
 
+PATIENT = 600
+"""Tries of a tenth of a second."""
 MENU = "More actions for this run: Tea or coffee?"
 HOSTILE = '<img src=x onerror="window.__x=1">'
 
@@ -166,6 +171,23 @@ async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
     again = await _held(web, live.run)
     await again.ended()
     assert again.board.turn > made_before
+
+
+async def test_one_that_waits_for_a_person_is_answered(user: User, web: WebContext):
+    people = [*default_participants(1), {"name": "Petr", "human": True}]
+    given = Settings(model="offline", max_messages=6, human_turns="hand")
+    live = await web.runs.start(make_scenario("Tea or coffee?", people), given)
+    live.control.raise_hand("Petr")
+    await until(lambda: live.board.asked is not None)
+    await until_listed(user)
+    await user.should_see("Waiting for a person")
+    assert named(user, "Answer: Tea or coffee?").props["href"] == page_of(live.run)
+    live.control.pause()
+    live.control.pass_turn()
+    await user.should_see("Paused")  # without loading the page again
+    assert named(user, "Watch: Tea or coffee?").props["href"] == page_of(live.run)
+    live.control.stop()
+    await live.ended()
 
 
 async def _held(web: WebContext, run: str) -> LiveRun:

@@ -100,6 +100,33 @@ async def test_a_room_is_folded(user: User, kept: str) -> None:
     await user.should_see(PRIVATE[0])
 
 
+async def test_a_word_is_found_in_a_folded_room(user: User, kept: str) -> None:
+    await user.open(f"/run/{kept}")
+    await user.should_see(PRIVATE[0])
+    press(user, named(user, f"Fold the room: {ADA} with {BO}"))
+    await user.should_not_see(PRIVATE[0])
+    user.find(marker="search").click()
+    (field,) = user.find(marker="search-field").elements
+    assert isinstance(field, ui.input)
+    field.value = PRIVATE[0]
+    await user.should_see("1 of 1")
+    await user.should_see(PRIVATE[0])
+    user.find(marker="shortcuts").click()
+    await user.should_see("Use single keys as shortcuts")
+
+
+async def test_a_player_finds_only_what_their_character_hears(user: User, web: WebContext) -> None:
+    write_story(web.runs.out / RUN, people=(CY,), ended=False)
+    await user.open(f"/run/{RUN}")
+    user.find(marker="search").click()
+    (field,) = user.find(marker="search-field").elements
+    assert isinstance(field, ui.input)
+    field.value = PRIVATE[0]
+    await user.should_see("Nothing found")
+    field.value = GROUP
+    await user.should_see("1 of 1")
+
+
 async def test_the_rooms(user: User, kept: str) -> None:
     await user.open(f"/run/{kept}")
     (parts,) = user.find(kind=ui.tabs).elements

@@ -13,16 +13,14 @@ from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
-from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
 from persimchat.app.web.chat.guide_parts import draw_question, draw_shown
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
-from persimchat.app.web.chat.search import Search
-from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, Shortcuts
+from persimchat.app.web.chat.tools import mark_found, transcript_tools
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import icon_button, named, notify_error
+from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import GuideTold, Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
@@ -147,13 +145,7 @@ class _Panel:
         self._origin_bar = OriginBar(viewing)
         self._found: int | None = None
         with ui.element("div").classes("chat-box w-full"):
-            search = Search(viewing, self._reveal)
-            keys = Shortcuts(
-                {SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)}
-            )
-            with tools:
-                icon_button("search", t("chat.search"), search.open).mark("search")
-                icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
+            transcript_tools(viewing, tools, lambda: viewing.board.utterances[: viewing.turn], self._reveal)
             with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
                 self._root.props("tabindex=0 role=log aria-live=off")
                 named(self._root, t("chat.log"))
@@ -279,11 +271,7 @@ class _Panel:
 
     def _mark(self, *, found: bool) -> None:
         row = next((row for row in self._rows.values() if isinstance(row, Said) and row.said.turn == self._found), None)
-        if row is None:
-            return
-        row.classes(**{"add" if found else "remove": "found"})
-        if found:
-            ui.run_javascript(f"getHtmlElement({row.id})?.scrollIntoView({{block: 'center'}})")
+        mark_found(row, found=found)
 
     def _count(self) -> int:
         board = self._viewing.board

@@ -1,4 +1,4 @@
-"""The alternatives of a line, in place: ‹ 1/3 › under it leads to the runs that said something else there."""
+"""The other wordings of a line: ‹ 1 of 3 wordings › under it leads to the runs that said something else there."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class OtherLines:
         with box, ui.row().classes("other-lines items-center gap-0 no-wrap muted").props("role=group") as row:
             named(row, t("past.other_lines", turn=turn))
             self._step("chevron_left", found, found.shown - 1)
-            ui.label(f"{found.shown + 1}/{count}").classes("text-xs tabular-nums")
+            ui.label(t("past.other_count", n=found.shown + 1, of=count)).classes("text-xs tabular-nums")
             self._step("chevron_right", found, found.shown + 1)
 
     def _step(self, icon: str, found: Alternatives, place: int) -> None:
