@@ -11,7 +11,7 @@ from web.conftest import Server, patient
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
 MOST_TABS = 60
-MOST_TO_START = 14
+MOST_TO_START = 16
 FOCUSED = """
 if (document.activeElement === document.body) return '';
 const one = document.activeElement.cloneNode(true);
