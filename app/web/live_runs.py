@@ -111,8 +111,13 @@ class LiveRuns:
         self._live: dict[str, LiveRun] = {}
         self._boards: dict[str, tuple[Stamp, Board]] = {}
 
-    async def start(self, scenario: Scenario, settings: Settings) -> LiveRun:
+    async def start(self, scenario: Scenario, settings: Settings, control: Control | None = None) -> LiveRun:
         """Begin a run.
+
+        Args:
+            scenario: who takes part and what about.
+            settings: how it runs, and with which models.
+            control: controls it, for example at a pace from its first message on; a new one if None.
 
         Raises:
             InputError: a model, an embedding or a store cannot be used; nothing has begun.
@@ -123,7 +128,7 @@ class LiveRuns:
 
         refuse_model_files(settings.model_dump(by_alias=True))
         await reach_all(settings)
-        control = Control()
+        control = control or Control()
         return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
@@ -200,7 +205,7 @@ class LiveRuns:
         """
         found = self.out / run if self._is_own(run) else self._cells(run)
         if found is None:
-            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
+            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="See the list of runs.")
         return found
 
     def own_folder(self, run: str) -> Path:

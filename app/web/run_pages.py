@@ -33,7 +33,7 @@ async def conversation_page(viewing: Viewing) -> None:
     )
     panes = Panes(viewing, parts)
     with panes.main:
-        chat_panel(viewing, below=OtherLines(viewing).below)
+        chat_panel(viewing, frame.actions, below=OtherLines(viewing).below)
         time_bar(viewing)
         composer(viewing)
         disclaimer()
@@ -62,7 +62,7 @@ async def story_page(view: StoryView) -> None:
     panes = Panes(viewing, parts, lambda: (viewing.revision, view.revision))
     with panes.main:
         head = ui.element("div").classes("w-full")
-        transcript = Transcript(view, below=None if played else OtherLines(viewing).below)
+        transcript = Transcript(view, frame.actions, below=None if played else OtherLines(viewing).below)
         with head:
             stage_bar(view, transcript.show)
         if not played:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nicegui.testing import User
+from web.conftest import until
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
@@ -36,19 +37,16 @@ def fields(user: User) -> set[str]:
 
 
 async def more_settings(user: User) -> None:
-    """Open all settings."""
-    user.find(marker="more-settings").click()
+    """Open all settings, unless they are open."""
+    if one(user, "more-settings").props["aria-expanded"] == "false":
+        user.find(marker="more-settings").click()
     await user.should_see(marker="part-talk")
 
 
 async def choose(user: User, kind: str) -> None:
     """Choose a kind of conversation."""
     user.find(marker=f"kind-{kind}").click()
-    for _ in range(100):
-        if one(user, f"kind-{kind}").props["aria-checked"] == "true":
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{kind} is not chosen")
+    await until(lambda: one(user, f"kind-{kind}").props["aria-checked"] == "true")
 
 
 async def begun(web: WebContext, press: Callable[[], object]) -> LiveRun:

@@ -14,8 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient, until
 
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -30,8 +29,7 @@ async def begun(out: Path) -> str:
     settings = Settings(model="offline", max_messages=2_000, closing="off", human_turns="hand")
     live = await LiveRuns(out).start(make_scenario("Tea or coffee?", people), settings)
     live.control.raise_hand("Petr")
-    while live.board.asked is None:
-        await asyncio.sleep(0.02)
+    await until(lambda: live.board.asked is not None)
     live.control.leave()
     await live.ended()
     return live.run
@@ -42,7 +40,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, WAIT_S)
+        self.wait = patient(browser)
 
     def open(self, server: Server, run: str) -> None:
         self.browser.get(f"{server.url}/run/{run}")

@@ -50,15 +50,15 @@ async def test_people_take_positions_and_moderate(user: User, web: WebContext) -
     live = await group(web)
     await until(lambda: live.board.asked)
     await user.open(f"/run/{live.run}")
-    await user.should_see("Petr, before the talk: Do you like tea?", retries=20)
+    await user.should_see("Petr, before the talk: Do you like tea?")
     (choice,) = user.find(marker="deciding").elements
     assert isinstance(choice, ui.radio)
     assert list(choice.options.values()) == ["yes", "a little", "no"]
     choice.value = 1
     user.find(marker="decide").click()
-    await user.should_see("Speak as Mira", retries=50)  # the tab stays with Petr, who has acted in it
+    await user.should_see("Speak as Mira")  # the tab stays with Petr, who has acted in it
     user.find("Speak as Mira").click()
-    await user.should_see("Mira, question 1 of 1 is due: put it in these words or in your own", retries=50)
+    await user.should_see("Mira, question 1 of 1 is due: put it in these words or in your own")
     await until(lambda: field(user).value)
     assert field(user).value == "Tea or coffee?"
     write(user, "What do you drink?")

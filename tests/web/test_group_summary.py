@@ -35,7 +35,7 @@ async def test_a_summary_is_there_and_a_model_finds_themes(user: User, web: WebC
     user.find(marker="themes-by").clear().type(server.model()).trigger("blur")
     await user.should_see(f"3 calls to {server.model()}.")
     user.find(marker="ask").click()
-    await user.should_see("Deposits – They deter.", retries=100)
+    await user.should_see("Deposits – They deter.")
     await user.should_see(f"“The deposit” {PEOPLE[1]}, message 6")
 
 
@@ -59,7 +59,7 @@ async def test_asking_comes_first_and_says_what_is_left_to_ask(user: User, web: 
     await user.open(f"/run/{run}")
     await user.should_see(marker="group-summary")
     user.find(marker="group-summary").click()
-    await user.should_see("Name a model that finds themes.", retries=50)
+    await user.should_see("Name a model that finds themes.")
     assert not next(iter(user.find(kind=ui.button, marker="ask").elements)).enabled
     with user:
         texts = [one.text for one in ElementFilter(kind=ui.label)]
@@ -73,7 +73,7 @@ async def test_a_branch_says_where_positions_are_asked(user: User, web: WebConte
     user.find(marker="group-summary").click()
     await user.should_see("is asked in the run that it comes from")
     await user.should_not_see(marker="ask-positions")
-    await user.should_see("Name a model that finds themes.", retries=50)
+    await user.should_see("Name a model that finds themes.")
 
 
 def test_the_page_to_print_cuts_no_heading_quote_or_table_in_two(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def whole() -> Draft:
         ["Be kind."],
         {"max_messages": "many", "mode": "debate", "weights": {"recency": 1000}},
         guide=guide,
+        chosen_pace="one",
     )
 
 
@@ -101,6 +102,28 @@ async def test_what_is_too_large_is_not_kept_and_said(user: User):
     await user.open("/")
     await more_settings(user)
     assert one(user, "rules").value == ""
+
+
+def test_a_draft_of_before_there_was_a_pace():
+    kept = json.loads(draft_text(Draft(chosen_pace=5)))
+    del kept["pace"]
+    assert read_draft(json.dumps(kept)).chosen_pace is None
+    with pytest.raises(ValueError):
+        read_draft(json.dumps({**kept, "pace": "fast"}))
+
+
+@pytest.mark.proof
+async def test_open_groups_stay_open_until_one_starts_over(user: User):
+    await user.open("/")
+    await more_settings(user)
+    one(user, "part-minds").set_value(True)
+    await user.open("/")
+    await user.should_see(marker="part-minds")
+    assert [one(user, f"part-{part}").value for part in ("talk", "minds", "models")] == [False, True, False]
+    user.find(marker="files-reset").click()
+    await user.should_not_see(marker="part-minds")
+    await user.open("/")
+    await user.should_not_see(marker="part-minds")
 
 
 def test_a_fresh_draft_is_small():

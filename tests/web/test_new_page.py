@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from pathlib import Path
 from typing import get_args
@@ -13,7 +12,7 @@ from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.testing import User
 from pydantic import Field
 from pydantic.fields import FieldInfo
-from web.conftest import begin
+from web.conftest import begin, until
 from web.first_screen import begun, choose, fields, fill, more_settings, one, setting, started
 
 from persimchat.app.commands.setting_options import offered, with_options
@@ -25,8 +24,8 @@ from persimchat.app.web.setup.more_settings import ELSEWHERE, listed
 from persimchat.app.web.setup.seat_dialog import sides
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.setup.specs import specs
-from persimchat.app.web.setup.starting import WITH_PEOPLE_S
 from persimchat.app.web.setup.topic_box import EXAMPLES
+from persimchat.app.web.shared.paces import WITH_PEOPLE_S
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
@@ -171,10 +170,7 @@ async def test_a_wrong_server_is_told_where_the_model_stands(user: User, web: We
     fill(user, "model-address", f"http://127.0.0.1:{free_port()}/v1")
     fill(user, "model-name", "any")
     user.find(marker="start").click()
-    for _ in range(150):
-        if one(user, "model-name").error:
-            break
-        await asyncio.sleep(0.02)
+    await until(lambda: one(user, "model-name").error)
     told = one(user, "model-name").error
     assert told.startswith("Nothing listens at http://127.0.0.1")
     assert "Is the server started?" in told and "Errno" not in told
@@ -191,7 +187,7 @@ async def test_a_model_that_cannot_be_used_is_marked(user: User, web: WebContext
     fill(user, "model-provider", "openai")
     await user.should_see("Language model: openai:")
     user.find(marker="start").click()
-    await user.should_see("needs the environment variable", retries=50)
+    await user.should_see("needs the environment variable")
     assert "OPENAI_API_KEY" in one(user, "model-name").error
     assert not web.runs.active
 
@@ -243,28 +239,60 @@ async def test_a_person_joins_with_the_enter_key_and_gets_time_to_read(user: Use
     await user.should_see(marker="me-about")
     fill(user, "me-name", "Eva")
     user.find(marker="me-about").trigger("keydown.enter")
-    await user.should_see("a person")
+    await user.should_see("5 participants")
+    await more_settings(user)
+    assert one(user, "pace").value == WITH_PEOPLE_S
     live = await begun(web, lambda: user.find(marker="start").click())
     assert live.control.pace_s == WITH_PEOPLE_S
     live.control.stop()
     await live.ended()
 
 
+async def test_the_pace_is_chosen_beforehand(user: User, web: WebContext):
+    await user.open("/")
+    await more_settings(user)
+    fill(user, "topic", "Tea or coffee?")
+    assert one(user, "pace").value == 0
+    fill(user, "pace", "one")
+    await user.open("/")
+    await user.should_see(marker="part-talk")  # what was open is open again
+    assert one(user, "pace").value == "one"
+    live = await begun(web, lambda: user.find(marker="start").click())
+    await until(lambda: live.board.paused)
+    assert live.board.turn == 1
+    live.control.stop()
+    await live.ended()
+
+
+async def test_a_debate_says_when_it_ends_at_the_latest(user: User):
+    await user.open("/")
+    await user.should_see("until a judge finds consensus, in at most 60 messages")
+    await choose(user, "debate")
+    assert one(user, "length-about").text == "Until the verdict, at most 60 messages."
+    assert one(user, "echo").text == "at most 60 messages, 4 participants"
+    setting(user, "max_messages", "30")
+    assert one(user, "length-about").text == "Until the verdict, at most 30 messages."
+    await user.should_see("until a judge finds consensus, in at most 30 messages")
+    await choose(user, "discussion")
+    assert one(user, "length-about").text == ""
+    assert one(user, "echo").text == "30 messages, 4 participants"
+
+
 async def test_the_estimate(user: User):
     await user.open("/")
     await more_settings(user)
-    await user.should_see("free", retries=100)
+    await user.should_see("free")
     setting(user, "budget_calls", "20")
-    await user.should_see("end the conversation early: Budget: calls", retries=100)
+    await user.should_see("end the conversation early: Budget: calls")
     user.find(marker="model-change").click()
     fill(user, "model-provider", "ollama")
     fill(user, "model-name", "unheard-of")
-    await user.should_see("price not known (ollama:unheard-of)", retries=100)
+    await user.should_see("price not known (ollama:unheard-of)")
     fill(user, "model-provider", "openai")
     fill(user, "model-name", "gpt-4o-mini")
-    await user.should_see("$0.", retries=100)
+    await user.should_see("$0.")
     setting(user, "max_messages", "x")
-    await user.should_see("No estimate yet", retries=100)
+    await user.should_see("No estimate yet")
 
 
 async def test_a_set_up_is_saved_and_opened(user: User, web: WebContext):

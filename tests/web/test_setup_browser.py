@@ -10,8 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 
 START = "//button[contains(., 'Start the conversation')]"
 
@@ -27,7 +26,7 @@ def write(browser: webdriver.Chrome, label: str, text: str) -> None:
 
 
 def click(browser: webdriver.Chrome, xpath: str) -> None:
-    element = WebDriverWait(browser, WAIT_S).until(lambda b: b.find_element(By.XPATH, xpath))
+    element = patient(browser).until(lambda b: b.find_element(By.XPATH, xpath))
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
     element.click()
 
@@ -41,13 +40,13 @@ def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8")) if slash and path.is_file() else {}
         return found if found.get("stop_reason") else None
 
-    return WebDriverWait(browser, WAIT_S).until(record)
+    return patient(browser).until(record)
 
 
 @pytest.mark.proof
 def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     browser.get(server.url)
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     wait.until(lambda b: b.find_element(By.XPATH, START))
     click(browser, START)
     wait.until(lambda b: "Say what the conversation is about." in b.find_element(By.TAG_NAME, "body").text)
@@ -77,7 +76,7 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
 
 @pytest.mark.proof
 def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriver.Chrome):
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     browser.get(server.url)
     wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     click(browser, "//button[contains(., 'Start over')]")
@@ -86,7 +85,8 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
     wait.until(lambda b: field(b, "Question 1").is_displayed())
     write(browser, "Topic", "Cats or dogs?")
     write(browser, "Question 1", "Who has a cat?")
-    wait.until(lambda b: "messages, 5 participants" in b.find_element(By.XPATH, START).text)
+    write(browser, "Message limit", "33")  # the server has heard of all before, too, when it says so
+    wait.until(lambda b: "33 messages, 5 participants" in b.find_element(By.XPATH, START).text)
     assert "at most" in browser.find_element(By.XPATH, START).text  # the guide ends the talk
     for leave in (browser.refresh, lambda: browser.get(f"{server.url}/runs")):
         leave()
@@ -101,9 +101,41 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, browser: webdriver.Chrome, width: int):
+    wait = patient(browser)
+    screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        browser.get(server.url)
+        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        click(browser, "//button[contains(., 'Start over')]")
+        click(browser, "//button[contains(., 'More settings')]")
+        click(browser, "//*[contains(@class, 'q-item')][contains(., 'who speaks next, how it ends')]")
+        wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
+        browser.refresh()
+        wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
+        for element in (field(browser, "Topic"), field(browser, "Rules (one per line)")):
+            top, bottom, bar, height = browser.execute_script(
+                "arguments[0].focus(); arguments[0].scrollIntoView({block: 'nearest'});"
+                "const field = arguments[0].getBoundingClientRect();"
+                "const bar = document.querySelector('.start-bar').getBoundingClientRect();"
+                "return [field.top, field.bottom, bar.top, innerHeight - bar.bottom]",
+                element,
+            )
+            assert top >= 0
+            assert bottom <= bar  # what is filled in is not behind the bar
+            assert height >= 0
+        click(browser, "//button[contains(., 'Start over')]")
+        wait.until(lambda b: not b.find_elements(By.XPATH, "//*[@aria-expanded='true'][contains(., 'More settings')]"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.proof
 def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Chrome):
     """The button is busy at once, and starts what stands in the fields, even if the server has not heard of it."""
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     browser.get(server.url)
     wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     wait.until(lambda b: field(b, "Topic").is_displayed())

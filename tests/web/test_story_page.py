@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -10,6 +9,7 @@ from nicegui import ui
 from nicegui.testing import User
 from story_records import ADA, BO, CY, HAPPENED, SAID, write_story
 from story_talks import WORD
+from web.conftest import until
 from web.first_screen import choose, more_settings
 from web.past_pages import named, press
 
@@ -88,10 +88,7 @@ async def test_the_slider_and_the_bar_go_to_a_stage(user: User, kept: str) -> No
     assert named(user, "Meetings, round 1").props["aria-current"] == "step"
     press(user, named(user, "Private talks, round 1"))
     await user.should_not_see(PRIVATE[1])
-    for _ in range(30):  # the bar looks five times a second
-        if "aria-current" in named(user, "Private talks, round 1").props:
-            break
-        await asyncio.sleep(0.1)
+    await until(lambda: "aria-current" in named(user, "Private talks, round 1").props)
     assert "aria-current" not in named(user, "Meetings, round 1").props
 
 
@@ -154,7 +151,7 @@ async def test_while_a_person_plays_the_page_keeps_secrets(user: User, web: WebC
     await user.should_not_see(marker="seen-by")
     for name in ("Set-up", "Export", "Branch from here"):
         assert not [one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name]
-    assert "turn 5" not in source(user)
+    assert "message 5" not in source(user)
 
 
 async def test_another_player_sees_less(user: User, web: WebContext) -> None:

@@ -9,11 +9,11 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
 from persimchat.app.web.chat.ending import draw_end
-from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.guide_parts import draw_question, draw_shown
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
@@ -116,14 +116,15 @@ def copy_line(said: Uttered) -> None:
     ui.notify(t("chat.copied"), type="positive")
 
 
-def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+def chat_panel(viewing: Viewing, tools: ui.element, *, below: Callable[[Uttered], None] | None = None) -> None:
     """Draw the conversation, and keep it up to date.
 
     Args:
         viewing: the run.
+        tools: takes the buttons for searching and for the keys; outside the conversation, whose words they would cover.
         below: draws what belongs under an utterance's words; None for nothing.
     """
-    panel = _Panel(viewing, below)
+    panel = _Panel(viewing, tools, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -132,7 +133,7 @@ def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = No
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
+    def __init__(self, viewing: Viewing, tools: ui.element, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -144,7 +145,7 @@ class _Panel:
         self._origin_bar = OriginBar(viewing)
         self._found: int | None = None
         with ui.element("div").classes("chat-box w-full"):
-            transcript_tools(viewing, lambda: viewing.board.utterances[: viewing.turn], self._reveal)
+            transcript_tools(viewing, tools, lambda: viewing.board.utterances[: viewing.turn], self._reveal)
             with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
                 self._root.props("tabindex=0 role=log aria-live=off")
                 named(self._root, t("chat.log"))
@@ -246,11 +247,7 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
-                if board.started is not None and board.started.guide is not None:
-                    button = (
-                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
-                    )
-                    button.on_click(lambda: show_group_summary(self._viewing))
+                draw_afterwards(self._viewing)
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""

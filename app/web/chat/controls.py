@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from nicegui import ui
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing
+from persimchat.app.web.shared.paces import SECONDS, pace_words
 from persimchat.app.web.widgets import brief_button, notify_error, word_menu
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
-
-PACES: Final = (0, 2, 5, 10, 30)
-"""Seconds from message to message that are offered; 0 is as fast as the models answer."""
 
 
 class Controls:
@@ -32,9 +28,8 @@ class Controls:
         self._one.mark("one-turn")
         self._paces: dict[int, ui.menu_item] = {}
         with word_menu(t("chat.pace"), icon="speed") as self._pace:
-            for pace in PACES:
-                text = t("chat.pace_each", n=pace) if pace else t("chat.pace_none")
-                entry = ui.menu_item(text, lambda pace=pace: self._do_pace(pace))
+            for pace in SECONDS:
+                entry = ui.menu_item(pace_words(pace), lambda pace=pace: self._do_pace(pace))
                 self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
         self._stop = brief_button(stop, stop, self._ask_stop, icon="stop").classes("ends").mark("stop")
 

@@ -16,18 +16,22 @@ from persimchat.runs.events import Uttered
 
 
 def transcript_tools(
-    viewing: Viewing, said: Callable[[], Sequence[Uttered]], reveal: Callable[[int | None], None]
+    viewing: Viewing,
+    tools: ui.element,
+    said: Callable[[], Sequence[Uttered]],
+    reveal: Callable[[int | None], None],
 ) -> None:
-    """Draw them into the box of a transcript.
+    """Draw the search into the box of a transcript, and the buttons where no words are covered.
 
     Args:
         viewing: the run.
+        tools: takes the buttons.
         said: the utterances in which one may search.
         reveal: shows an utterance by its number; None: none is shown any more.
     """
     search = Search(said, reveal)
     keys = Shortcuts({SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)})
-    with ui.row().classes("chat-tools gap-0 no-wrap"):
+    with tools:
         icon_button("search", t("chat.search"), search.open).mark("search")
         icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
 

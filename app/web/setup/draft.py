@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from persimchat.app.web.setup.guide_draft import GuideDraft
 from persimchat.app.web.setup.specs import usual
+from persimchat.app.web.shared.paces import Pace, usual_pace
 from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, load_story, make_scenario
@@ -61,6 +62,7 @@ class Draft:
         settings: the settings that the user changed, as filled in; without `agent_models`.
         story: the section of a story's file, in which the participants have parts; None for all other conversations.
         guide: the guide of a focus group; None for all other conversations.
+        chosen_pace: how fast the conversation goes at first, which its file does not say; None for the usual pace.
     """
 
     topic: str = ""
@@ -70,6 +72,7 @@ class Draft:
     settings: dict[str, Any] = field(default_factory=dict)
     story: Story | None = None
     guide: GuideDraft | None = None
+    chosen_pace: Pace | None = None
 
     @classmethod
     def fresh(cls, base: Settings) -> Draft:
@@ -126,6 +129,12 @@ class Draft:
         if isinstance(own := changed.get(_PRUNING), Mapping):
             changed[_PRUNING] = {name: value for name, value in own.items() if value != held[_PRUNING].get(name)}
         return cls.of(scenario.model_copy(update={"settings": changed}))
+
+    @property
+    def pace(self) -> Pace:
+        """How fast the conversation goes at first."""
+        people = any(seat.persona.human for seat in self.seats)
+        return usual_pace(with_people=people) if self.chosen_pace is None else self.chosen_pace
 
     @property
     def names(self) -> list[str]:

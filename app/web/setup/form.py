@@ -38,6 +38,7 @@ class Form:
         self._texts: dict[str, ui.input | ui.textarea] = {}
         self._redraws: list[Callable[[], object]] = []
         self._follows: list[Callable[[], object]] = []
+        self._usual: tuple[tuple[Any, Any], dict[str, Any]] | None = None
         self.insisting = False
 
     def mark(self, field: str, mark: Mark) -> None:
@@ -66,7 +67,10 @@ class Form:
 
     def usual(self) -> dict[str, Any]:
         """The values of settings that are not filled in."""
-        return usual(self.base, self.draft.settings.get("mode"), self.draft.settings.get("cognition"))
+        on = (self.draft.settings.get("mode"), self.draft.settings.get("cognition"))
+        if self._usual is None or self._usual[0] != on:  # every field asks for them at every change
+            self._usual = on, usual(self.base, *on)
+        return self._usual[1]
 
     def value(self, name: str) -> Any:
         """The current value of a setting."""

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from persimchat.app.web.setup.draft import Draft, Seat
 from persimchat.app.web.setup.guide_draft import Asked, GuideDraft, Stand
 from persimchat.app.web.setup.scenario_files import without_keys
+from persimchat.app.web.shared.paces import Pace
 from persimchat.runs.folder.manifest import public
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
@@ -24,6 +25,8 @@ _KEY: Final = "draft"
 _TEXTS: Final = TypeAdapter(list[str])
 _ASKED: Final = TypeAdapter(list[Asked])
 _STANDS: Final = TypeAdapter(list[Stand])
+_PACE: Final = TypeAdapter[Pace | None](Pace | None)
+_UNFOLDED: Final = "unfolded"
 _LIMIT: Final = TypeAdapter(int | None)
 
 
@@ -45,6 +48,7 @@ def draft_text(draft: Draft) -> str:
             "settings": without_keys(public(draft.settings)),
             "story": None if draft.story is None else draft.story.model_dump(mode="json", by_alias=True),
             "guide": None if draft.guide is None else asdict(draft.guide),
+            "pace": draft.chosen_pace,
         },
         ensure_ascii=False,
         default=str,
@@ -72,6 +76,7 @@ def read_draft(text: str) -> Draft:
             {name: value for name, value in given["settings"].items() if name in Settings.model_fields},
             None if given["story"] is None else Story.model_validate(given["story"]),
             None if given["guide"] is None else _guide(given["guide"]),
+            _PACE.validate_python(given.get("pace")),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("no draft") from error
@@ -122,8 +127,19 @@ class KeptDraft:
         app.storage.user[_KEY] = {"source": self._source, "text": text}
         return True
 
+    @property
+    def unfolded(self) -> list[str]:
+        """The parts of the page that were open."""
+        kept = app.storage.user.get(_UNFOLDED)
+        return [str(part) for part in kept] if isinstance(kept, list) else []
+
+    def keep_unfolded(self, parts: list[str]) -> None:
+        """Keep which parts of the page are open."""
+        app.storage.user[_UNFOLDED] = parts
+
     def drop(self, draft: Draft) -> None:
         """Forget it, and begin anew with another draft."""
         app.storage.user.pop(_KEY, None)
+        app.storage.user.pop(_UNFOLDED, None)
         self._source = ""
         self.begin(draft)

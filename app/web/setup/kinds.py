@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final, Literal
 
 from nicegui import ui
@@ -13,6 +14,7 @@ from persimchat.app.web.setup.guide_draft import FEWEST, GuideDraft, moderator
 from persimchat.app.web.setup.guide_form import guide_form
 from persimchat.app.web.setup.roving import roves, stop
 from persimchat.app.web.setup.setting_field import is_seen, setting_field
+from persimchat.app.web.setup.specs import usual
 from persimchat.app.web.widgets import named, title
 from persimchat.app.web.words import t
 from persimchat.state.normalise import visible_form
@@ -65,7 +67,9 @@ class _Cards:
                 for kind, icon in KINDS.items():
                     self._cards[kind] = button = ui.button(color=None, on_click=lambda kind=kind: self._choose(kind))
                     button.props("flat no-caps role=radio").classes("kind").mark(f"kind-{kind}")
-                    _face(button, icon, kind)
+                    about = _face(button, icon, kind)
+                    if kind == "debate":
+                        form.follow(partial(_tell_of_debates, form, about))
             roves(group)
             for name, icon, address in ELSEWHERE:
                 link = ui.button(color=None).props("flat no-caps").classes("kind").mark(f"kind-{name}")
@@ -138,11 +142,20 @@ def _take_guide(form: Form) -> None:
     draft.settings.pop("max_messages", None)
 
 
-def _face(button: ui.button, icon: str, key: str) -> None:
+def _tell_of_debates(form: Form, about: ui.label) -> None:
+    """Say what a debate is, with the most messages that it would have."""
+    given = form.draft.settings.get("max_messages")
+    most = given if isinstance(given, int) else usual(form.base, "debate")["max_messages"]
+    about.set_text(t("setup.kind_debate_about", n=most))
+
+
+def _face(button: ui.button, icon: str, key: str) -> ui.label:
+    """Draw what a card says; returns the label of what it is about."""
     with button, ui.column().classes("w-full gap-0 items-start text-left"):
         ui.icon(icon, size="22px").classes("kind-icon").props("aria-hidden=true")
         ui.label(t(f"setup.kind_{key}")).classes("text-sm font-semibold")
-        ui.label(t(f"setup.kind_{key}_about")).classes("text-xs muted")
+        about = ui.label() if key == "debate" else ui.label(t(f"setup.kind_{key}_about"))
+        return about.classes("text-xs muted")
 
 
 def _answer(form: Form) -> None:
@@ -190,7 +203,7 @@ def _length(form: Form) -> None:
                 button.props("flat dense rounded no-caps color=grey-7 padding='2px 10px'").mark(f"length-{name}")
                 stop(button, first=number == 0)
         roves(choices)
-        expected = ui.label().classes("text-xs muted pt-2 grow").mark("guide-length")
+        expected = ui.label().classes("text-xs muted pt-2 grow").mark("length-about")
 
     def choose(length: int) -> None:
         form.set("max_messages", length)
@@ -205,7 +218,11 @@ def _length(form: Form) -> None:
                 _follow_guide(form)
         row.set_visibility(draft.story is None)
         messages = 0 if draft.guide is None else draft.guide.answers_expected(max(1, len(draft.seats) - 1))
-        expected.set_text(t("setup.guide_length", n=messages) if messages else "")
+        told = t("setup.guide_length", n=messages) if messages else ""
+        most = form.value("max_messages")
+        if form.value("mode") == "debate" and isinstance(most, int):
+            told = t("setup.debate_length", n=most)
+        expected.set_text(told)
 
     form.follow(follow)
     follow()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, cast
 
 from nicegui import ui
 
 from persimchat.app.web.setup.checking import RULES
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import EMBEDDINGS, error_of, is_seen, setting_field
+from persimchat.app.web.shared.paces import ONE, SECONDS, Pace, pace_words
 from persimchat.app.web.widgets import FIELD, hint
 from persimchat.app.web.words import t
 from persimchat.state.setting import Group
@@ -22,6 +24,8 @@ GROUPS: Final[dict[str, tuple[Group, ...]]] = {
     "models": ("model", "limits", "advanced"),
 }
 """The groups of the page, and the settings' own groups in each."""
+MORE: Final = "more"
+"""The part that holds the groups."""
 _ICONS: Final = {"talk": "forum", "minds": "psychology", "models": "tune"}
 QUIET: Final = "flat dense no-caps color=grey-7 padding='2px 8px'"
 """Properties of a button for what is seldom wanted."""
@@ -38,14 +42,17 @@ class MoreSettings:
 
     Args:
         form: into which they write.
+        unfolded: the parts that are open at first: `MORE`, and keys of `GROUPS`.
+        keep: called with the parts that are open, whenever they change.
 
     Attributes:
         beside: a place on the right of the button that opens them.
     """
 
-    def __init__(self, form: Form) -> None:
-        self._form = form
-        self._drawn = False
+    def __init__(self, form: Form, unfolded: Sequence[str], keep: Callable[[list[str]], None]) -> None:
+        self._form, self._keep = form, keep
+        self._parts: dict[str, ui.expansion] = {}
+        self._at_first = frozenset(unfolded)
         with ui.column().classes("w-full gap-2"):
             with ui.row().classes("w-full items-center gap-1"):
                 self._button = ui.button(t("setup.more_settings"), icon="expand_more", on_click=self._toggle)
@@ -54,6 +61,14 @@ class MoreSettings:
                 self.beside = ui.row().classes("gap-1 items-center")
             self._box = ui.column().classes("w-full gap-2")
         self._box.set_visibility(False)
+        if MORE in unfolded:
+            self._show(True)
+
+    def fold(self) -> None:
+        """Close all."""
+        for part in self._parts.values():
+            part.close()
+        self._show(False)
 
     def open_at(self, wrong: set[str]) -> None:
         """Open the groups that hold one of these fields, if any does."""
@@ -65,15 +80,20 @@ class MoreSettings:
         self._show(not self._box.visible)
 
     def _show(self, wanted: bool) -> None:
-        self._draw()
+        if wanted:
+            self._draw()
         self._box.set_visibility(wanted)
         state = "true" if wanted else "false"
         self._button.props(f"aria-expanded={state} icon={'expand_less' if wanted else 'expand_more'}")
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell which parts are open."""
+        self._keep([*([MORE] if self._box.visible else []), *(key for key, part in self._parts.items() if part.value)])
 
     def _draw(self) -> None:
-        if self._drawn:
+        if self._parts:
             return
-        self._drawn = True
         with self._box:
             for key, groups in GROUPS.items():
                 self._part(key, groups)
@@ -81,17 +101,26 @@ class MoreSettings:
 
     def _part(self, key: str, groups: tuple[Group, ...]) -> None:
         names = [*listed(*groups), *([RULES] if key == "talk" else [])]
-        part = ui.expansion(t(f"setup.group_{key}"), caption=t(f"setup.group_{key}_about"), icon=_ICONS[key])
+        part = ui.expansion(
+            t(f"setup.group_{key}"),
+            caption=t(f"setup.group_{key}_about"),
+            icon=_ICONS[key],
+            value=key in self._at_first,
+        )
+        self._parts[key] = part
         part.props["toggle-aria-label"] = ""  # its name is what stands in it; Quasar's own would not have the caption
         part.classes("surface w-full").props('header-class="px-3 rounded-xl"').mark(f"part-{key}")
         with part, ui.column().classes("setup w-full gap-4 px-1 pb-3"):
             for number, group in enumerate(groups):
                 if number:
                     self._heading(group)
+                if group == "conversation":
+                    _pace(self._form)
                 for name in listed(group):
                     setting_field(self._form, name, _SUGGESTED.get(name, ()))
                 if group == "conversation":
                     _rules(self._form)
+        part.on_value_change(self._tell)
         self._form.follow(lambda: part.open() if any(name in self._form.wrong for name in names) else None)
 
     def _heading(self, group: Group) -> None:
@@ -99,6 +128,27 @@ class MoreSettings:
         heading = ui.label(t(f"setup.sub_{group}")).classes("panel-title pt-2").props("role=heading aria-level=3")
         names = listed(group)
         self._form.follow(lambda: heading.set_visibility(any(is_seen(self._form, name) for name in names)))
+
+
+def _pace(form: Form) -> None:
+    """How fast the conversation goes at first; the page of the run has a button that changes it."""
+    with ui.column().classes("w-full gap-1") as box:
+        options = {pace: pace_words(pace) for pace in (*SECONDS, ONE)}
+        field = ui.select(options, label=t("setup.pace"), value=form.draft.pace)
+        field.props(f"{FIELD} hide-bottom-space options-dense").classes("w-full").mark("pace")
+        hint(t("setup.pace_help"), field)
+
+    def chosen() -> None:
+        if field.value != form.draft.pace:
+            form.draft.chosen_pace = cast(Pace, field.value)
+            form.changed()
+
+    def follow() -> None:
+        field.set_value(form.draft.pace)
+        box.set_visibility(form.value("baseline") is None)
+
+    field.on_value_change(chosen)
+    form.follow(follow)
 
 
 def _rules(form: Form) -> None:

@@ -51,18 +51,19 @@ async def new_conversation(web: WebContext, *, like: str = "", setup: str = "") 
         kinds_part(form)
         with ui.column().classes("w-full gap-3"):
             model_line(form)
-            start_part(web, form, opened=lambda wrong: more.open_at(wrong))
-            too_large = ui.label(t("setup.too_large")).classes("text-xs text-negative").mark("too-large")
-            too_large.set_visibility(False)
-            more = MoreSettings(form)
+            more = MoreSettings(form, kept.unfolded, kept.keep_unfolded)
             with more.beside:
                 reset = ui.button(t("setup.reset"), icon="restart_alt").props(QUIET).mark("files-reset")
                 files_menu(web, form)
+            too_large = ui.label(t("setup.too_large")).classes("text-xs text-negative").mark("too-large")
+            too_large.set_visibility(False)
+        start_part(web, form, opened=more.open_at)
         sample_part(web)
         recent_part(latest)
 
     def over() -> None:
         form.take(Draft.fresh(base))
+        more.fold()
         kept.drop(form.draft)
         if like or setup:
             ui.navigate.history.replace("/")

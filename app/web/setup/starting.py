@@ -15,14 +15,14 @@ from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import label_of
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.navigation import page_of
+from persimchat.app.web.shared.paces import begin_at
 from persimchat.app.web.widgets import notify_error
 from persimchat.app.web.words import t
+from persimchat.runs.control import Control
 from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-WITH_PEOPLE_S: Final = 5
-"""The pace of a run in which people take part: they have to read before they can raise a hand."""
 _PRESS: Final = """(event) => {
   const button = event.currentTarget;
   if (button.getAttribute('aria-busy') === 'true') return;
@@ -62,9 +62,10 @@ class Starter:
         self._button.props(add="loading").disable()
         try:
             scenario, settings = self._simulation()
-            live = await self._web.runs.start(scenario, settings)
-            if any(persona.human for persona in scenario.participants):
-                live.control.pace(WITH_PEOPLE_S)
+            control = Control()
+            if self._form is not None and settings.baseline is None:  # a baseline has no pace
+                begin_at(control, self._form.draft.pace)
+            live = await self._web.runs.start(scenario, settings, control)
         except PerSimChatError as error:
             self._complain(error)
         else:
@@ -84,21 +85,24 @@ class Starter:
 def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None]) -> None:
     """Draw the button with what it starts, the estimate, and above them the errors that prevent a start.
 
+    They stay in sight at the bottom of the window while what is above them is longer than it.
+
     Args:
         web: the context of the pages.
         form: whose draft is started.
         opened: called with the fields that are wrong, so that they can be seen.
     """
-    wrong = ui.label().classes("text-sm text-negative").props("role=alert").mark("wrong")
-    wrong.set_visibility(False)
-    with ui.row().classes("w-full items-center gap-x-4 gap-y-2"):
-        button = ui.button().props("unelevated no-caps padding='8px 20px'").classes("new-start").mark("start")
-        with button, ui.row().classes("items-center gap-3 no-wrap text-left"):
-            ui.icon("play_arrow", size="24px").props("aria-hidden=true")
-            with ui.column().classes("gap-0"):
-                ui.label(t("setup.start")).classes("text-base font-semibold leading-tight")
-                echo = ui.label().classes("text-xs leading-tight").mark("echo")
-        CostLine(form)
+    with ui.column().classes("start-bar surface w-full gap-2"):
+        wrong = ui.label().classes("text-sm text-negative").props("role=alert").mark("wrong")
+        wrong.set_visibility(False)
+        with ui.row().classes("w-full items-center gap-x-4 gap-y-1"):
+            button = ui.button().props("unelevated no-caps padding='8px 20px'").classes("new-start").mark("start")
+            with button, ui.row().classes("items-center gap-3 no-wrap text-left"):
+                ui.icon("play_arrow", size="24px").props("aria-hidden=true")
+                with ui.column().classes("gap-0"):
+                    ui.label(t("setup.start")).classes("text-base font-semibold leading-tight")
+                    echo = ui.label().classes("text-xs leading-tight").mark("echo")
+            CostLine(form)
     starter = Starter(web, button, lambda: form.draft.simulation(), form)
 
     async def start(event: GenericEventArguments) -> None:
@@ -118,7 +122,8 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
     def follow() -> None:
         wrong.set_visibility(False)
         people = t("setup.echo_people", n=len(form.draft.seats))
-        key = "setup.echo" if form.draft.guide is None else "setup.echo_most"
+        ends_by_itself = form.draft.guide is not None or form.value("mode") == "debate"
+        key = "setup.echo_most" if ends_by_itself else "setup.echo"
         echo.set_text(people if form.draft.story is not None else t(key, n=_messages(form), people=people))
 
     form.follow(follow)

@@ -9,6 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Line
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.chat_panel import fill_menu, server_waits, told
 from persimchat.app.web.chat.ending import draw_end
@@ -34,10 +35,11 @@ class Transcript:
 
     Args:
         view: of the story.
+        tools: takes the buttons for searching and for the keys.
         below: draws what belongs under an utterance's words; None for nothing.
     """
 
-    def __init__(self, view: StoryView, *, below: Callable[[Uttered], None] | None = None) -> None:
+    def __init__(self, view: StoryView, tools: ui.element, *, below: Callable[[Uttered], None] | None = None) -> None:
         self._view = view
         self._stages: dict[tuple[int, int], _Stage] = {}
         self._drawn: Hashable = None
@@ -49,7 +51,7 @@ class Transcript:
         self._found: int | None = None
         self._origin_bar = OriginBar(view.viewing)
         with ui.element("div").classes("chat-box w-full"):
-            transcript_tools(view.viewing, self._heard, self._reveal)
+            transcript_tools(view.viewing, tools, self._heard, self._reveal)
             with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
                 self._root.props("tabindex=0 role=log aria-live=off")
                 named(self._root, t("chat.log"))
@@ -153,6 +155,8 @@ class Transcript:
             result = outcome_sentence(outcome, view.course.decider) if outcome is not None else ""
             with self._end:
                 draw_end(view.viewing.board, result=result, counted=not view.played)
+                if not view.played:
+                    draw_afterwards(view.viewing)
 
     def _tell(self) -> None:
         """Announce each finished utterance once to screen readers."""
