@@ -64,6 +64,7 @@ def test_commands_are_listed_in_five_panels():
     assert " experiment " in panels["Study"] and " resume " in panels["Go on"] and " personas " in panels["Set up"]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]], ids=" ".join)
 def test_help_does_not_load_the_rooms(arguments: list[str]):
     code = (

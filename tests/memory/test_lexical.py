@@ -29,6 +29,7 @@ def test_vectors_have_length_one_or_zero(text):
     assert vector == lexical.embed_documents([text])[0]
 
 
+@pytest.mark.proof
 def test_the_same_in_another_process():
     text = "Lukáš Jelínek met 李雷 at the café"
     code = f"from persimchat.memory.lexical import LexicalEmbeddings as L; print(repr(L().embed_query({text!r})))"

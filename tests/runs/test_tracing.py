@@ -112,6 +112,7 @@ def test_tracing_changes_nothing_of_a_conversation(more: dict[str, Any]) -> None
     )  # fmt: skip
 
 
+@pytest.mark.proof
 def test_a_failing_model_is_an_error_of_its_own_run_and_tells_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERSIMCHAT_API_KEY", KEY)
 
@@ -150,6 +151,7 @@ async def as_a_tool(settings: persimchat.Settings) -> Any:
     return await persimchat.as_tool(settings).ainvoke({"topic": "Tea or coffee?", "messages": 2})
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("hold", [in_a_node, as_a_node, as_a_tool])
 async def test_inside_other_graphs_a_failing_model_tells_no_key_either(
     hold: Callable[[persimchat.Settings], Any], monkeypatch: pytest.MonkeyPatch

@@ -54,6 +54,7 @@ def folders(tmp_path: Path) -> WebContext:
     return web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("package", ["nicegui", "uvicorn"])
 def test_without_its_extra(package: str, tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", WITHOUT, package], cwd=tmp_path, capture_output=True, text=True)
@@ -62,6 +63,7 @@ def test_without_its_extra(package: str, tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.proof
 def test_what_the_first_page_does_not_need_is_not_loaded_before_it():
     done = subprocess.run([sys.executable, "-c", LOADED, *HEAVY], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
