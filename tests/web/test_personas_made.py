@@ -74,7 +74,7 @@ async def test_a_group_is_generated_to_quotas(user: User, web: WebContext):
     field(user, "Share").value = "1/4"
     await user.should_see("Total: 75%, not 100%")
     last(user, "Generate")
-    await user.should_see("the shares of gender sum to 0.75, less than one (gender)")
+    await user.should_see("The shares of gender sum to 0.75, less than one (gender)")
     field(user, "Share").value = "half"
     assert field(user, "Share").error == "25%, 0.25 or 1/4"
     field(user, "Share").value = "50%"

@@ -77,7 +77,7 @@ async def test_the_list_tells_nothing_of_its_course(user: User, web: WebContext,
 async def test_its_set_up_is_not_copied(user: User, played: str) -> None:
     await user.open(like(played))
     await user.should_see(marker="kind-story")
-    assert any("eople play this story" in told for told in user.notify.messages)
+    assert any("People play this story" in told for told in user.notify.messages)
     for name in (ADA, BO, CY):
         assert name not in source(user)
     await user.open(like(OVER))

@@ -74,7 +74,7 @@ def _choose(world: World, agent: str, problem: str = "") -> None:
             try:
                 person = person_name(str(name.value or ""))
             except PerSimChatError as error:
-                name.error = error.what
+                name.error = error.sentence
                 return
             ui.navigate.to(address_of(to, person))
 
