@@ -18,7 +18,7 @@ from persimchat.memory.store import store
 from persimchat.models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
 from persimchat.models.checking import check_model
 from persimchat.models.naming import default_model_name
-from persimchat.models.reaching import named_models
+from persimchat.models.reaching import named_models, reach
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.memory import new_memory
 from persimchat.state.settings import Settings
@@ -49,7 +49,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     if notice:
         yield Finding("note", notice)
     for name in named_models(settings):
-        yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
+        yield await _checked("model", lambda name=name: _check_model(name, settings))  # type: ignore[misc]
     if reads_attention(settings):
         yield await _checked("scorer", lambda: reading(_check_scorer, settings.pruning.scorer))
     vectors: list[Vectors] = []
@@ -64,6 +64,12 @@ async def _checked(part: str, check: Callable[[], Awaitable[str]]) -> Finding:
         return Finding(part, await check())
     except PerSimChatError as error:
         return Finding(part, str(error), error.exit_code)
+
+
+async def _check_model(name: str, settings: Settings) -> str:
+    """Find out within three seconds whether the model's server is there, then ask it."""
+    await reach(name, settings)
+    return await check_model(name, settings)
 
 
 async def _check_embedding(settings: Settings, vectors: list[Vectors]) -> str:

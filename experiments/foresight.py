@@ -13,7 +13,7 @@ from persimchat.evaluation.statistics.power import decided_pairs_needed, share_f
 from persimchat.experiments.comparing import OF_THE_TASK
 from persimchat.experiments.file import Compare
 from persimchat.experiments.plan import Plan, Planned
-from persimchat.graph.calls import story_utterances, utterances_at_most
+from persimchat.graph.calls import utterances_at_most
 
 _RUN, _AGENT, _HEARD = 230_000, 240_000, 15_000
 _BASELINE, _SAID = 300_000, 5_000
@@ -33,7 +33,7 @@ def disk_bytes(cells: Iterable[Planned]) -> int:
 def _bytes_of(planned: Planned) -> int:
     agents, story = len(planned.scenario.participants), planned.scenario.story
     if story is not None:
-        utterances = story_utterances(story, planned.settings.rounds)
+        utterances = story.most_said(planned.settings.rounds)
     else:
         utterances = utterances_at_most(agents, planned.settings)
     if planned.settings.baseline is not None:

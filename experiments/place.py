@@ -37,10 +37,10 @@ from persimchat.state.settings import MODES
 from persimchat.state.validation_errors import input_error
 
 FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
-RUNS, TABLES = CELLS, "tables"
+RUNS, TABLES, REPORT = CELLS, "tables", "report.html"
+"""The files and folders of an experiment."""
 ITEMS = "items"
 """The table that a benchmark's folder has and no other."""
-"""The files and folders of an experiment."""
 
 FORMAT: Final = 1
 """Version of the lock file."""

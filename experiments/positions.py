@@ -44,7 +44,7 @@ class StanceNumbers:
     @property
     def named(self) -> list[Named]:
         """One measure a number."""
-        by = f"the poll {self.asked.id}" if self.asked is not None else self.source
+        by = f"the poll “{self.asked.poll.ask}”" if self.asked is not None else self.source
         return [Named(f"{self._of}_{name}", f"By {by}: {about}") for name, about in VALUES.items()]
 
     def positions(self, record: Record) -> list[Position]:

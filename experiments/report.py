@@ -19,7 +19,7 @@ from persimchat.experiments.axes import Label
 from persimchat.experiments.comparing import OF_THE_TASK, Comparison, task_of
 from persimchat.experiments.needs import summed
 from persimchat.experiments.pairing import Contest, PairVerdicts, beaten
-from persimchat.experiments.place import Place
+from persimchat.experiments.place import REPORT, Place
 from persimchat.experiments.report_judges import answers, not_judged, notes, too_many
 from persimchat.experiments.report_polls import by_lot, polled, polls_missing
 from persimchat.experiments.robustness import ContrastFinding
@@ -30,7 +30,6 @@ from persimchat.runs.reports.charts.scales import Scale, ticks
 from persimchat.runs.reports.report import page_environment
 from persimchat.runs.reports.words import UNKNOWN
 
-NAME: Final = "report.html"
 LARGE: Final = 1000
 """From here on, numbers are shown whole: 2,618 and not 2.62e+03."""
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 640, 250, 24, 30, 12
@@ -275,6 +274,6 @@ def _summed(found: Tables) -> list[Summed]:
 
 def write_report(found: Tables, place: Place, more: Sequence[Section] = ()) -> Path:
     """Write the report into the experiment's folder, whole or not at all; `more` as for `report_html`."""
-    path = place.path / NAME
+    path = place.path / REPORT
     write_whole(path, report_html(found, more).encode())
     return path

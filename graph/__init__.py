@@ -1,5 +1,17 @@
 """Wiring only: the conversation, hearing, thinking, and who speaks next."""
 
-from persimchat.graph.conversation import build_conversation
+from typing import TYPE_CHECKING
+
+from persimchat.state.public_names import loader
+
+if TYPE_CHECKING:
+    from persimchat.graph.conversation import build_conversation
 
 __all__ = ["build_conversation"]
+
+__getattr__ = loader(
+    __name__,
+    {
+        "build_conversation": "graph.conversation",
+    },
+)

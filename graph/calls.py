@@ -194,18 +194,6 @@ def utterances_at_most(participants: int, settings: Settings) -> int:
     return rounds_of(participants, settings) * participants
 
 
-def story_utterances(story: Story, rounds: int) -> int:
-    """How many utterances a story makes if nobody falls silent.
-
-    Args:
-        story: its section of the scenario.
-        rounds: how many rounds it has.
-    """
-    everybody, mains = len(story.characters), len(story.mains)
-    each = sum(stage.made(everybody, mains) for stage in story.stages)
-    return rounds * each + (everybody if story.settlement is not None else 0)
-
-
 @dataclass(frozen=True)
 class Hearing:
     """How often the minds of a story that hear and think are asked.
@@ -259,7 +247,7 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
     together = settings.rounds * everybody * sum(stage.split is not None for stage in story.stages)
     second = sum(not story.outcomes and any(one != voter for one in story.mains) for voter in story.voters)
     reviews = everybody * (settings.rounds + story.first_impressions) if mains else 0
-    made = story_utterances(story, settings.rounds)
+    made = story.most_said(settings.rounds)
     calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,

@@ -9,7 +9,7 @@ from langgraph.types import Send
 
 from persimchat.graph import phases
 from persimchat.graph.ending import ending, judge_is_due
-from persimchat.graph.guiding import positions_due, question_due, resting, to_put
+from persimchat.graph.guiding import positions_due, question_due, question_early, resting, to_put
 from persimchat.graph.node import current_settings
 from persimchat.graph.routing import choose_speaker, has_left, is_silent
 from persimchat.graph.situation import compared_with, for_step, situation_of
@@ -192,9 +192,11 @@ def next_step(state: Conversation) -> Next:
         case Say() as words:
             puts = words.speaker == moderator and words.edited_by == "branch"
             return _saying(state, words, due if puts else None)
-        case Floor(agent=agent, avoid=avoid):
-            speaks = _puts(state, due, avoid=avoid) if due is not None and agent == moderator else None
-            return [speaks or _speaks(state, agent, avoid=avoid), *_others_think(state, agent)]
+        case Floor(agent=agent, avoid=avoid, question=early):
+            early_one = question_early(state, agent) if early else None
+            number = due if due is not None and agent == moderator else early_one
+            speaks = _puts(state, number, avoid=avoid) if number is not None else _speaks(state, agent, avoid=avoid)
+            return [speaks, *_others_think(state, agent)]
         case None:
             pass
         case _:

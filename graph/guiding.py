@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from persimchat.state.conversation import Conversation, each_utterance, participants
-from persimchat.state.guide import Guide
+from persimchat.state.guide import REPLIES, Guide
 from persimchat.state.mind import GuideSituation, Utterance
 from persimchat.state.person_answer import PositionQuestion, Put
 from persimchat.state.poll import Poll
@@ -20,8 +20,6 @@ from persimchat.state.settings import Settings
 
 CALM: Final = 5
 """Talk slows when everybody has answered and no need to talk is above this."""
-REPLIES: Final = 1
-"""How often a moderator answers between two questions when asked by name."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +112,15 @@ def question_due(state: Conversation, settings: Settings) -> int | None:
     return course.next
 
 
+def question_early(state: Conversation, name: str) -> int | None:
+    """The number of the question that a participant puts next, due or not.
+
+    None if they do not moderate, or if no question is left.
+    """
+    course = course_of(state)
+    return course.next if course is not None and course.guide.moderator == name else None
+
+
 def is_done(state: Conversation, settings: Settings) -> bool:
     """Whether all questions of the guide were put, and enough was said about the last."""
     course = course_of(state)
@@ -175,7 +182,7 @@ def limit_of(state: Mapping[str, Any], settings: Settings) -> int:
     """The message limit: what the settings say; if they say nothing, as many utterances as the guide can have."""
     if not state.get("guide") or "max_messages" in settings.model_fields_set:
         return settings.max_messages
-    return most_said(Guide.model_validate(state["guide"]), len(participants(state)))
+    return Guide.model_validate(state["guide"]).most_said(len(participants(state)))
 
 
 def with_limit(settings: Settings, guide: Guide | None, everybody: int) -> Settings:
@@ -188,17 +195,7 @@ def with_limit(settings: Settings, guide: Guide | None, everybody: int) -> Setti
     """
     if guide is None or "max_messages" in settings.model_fields_set:
         return settings
-    return settings.model_copy(update={"max_messages": most_said(guide, everybody)})
-
-
-def most_said(guide: Guide, everybody: int) -> int:
-    """How many utterances a guide can have at most.
-
-    Args:
-        guide: the guide.
-        everybody: how many take part, the moderator included.
-    """
-    return guide.length(everybody) + REPLIES * len(guide.questions)
+    return settings.model_copy(update={"max_messages": guide.most_said(everybody)})
 
 
 def as_seen(state: Mapping[str, Any]) -> GuideSituation | None:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import httpx
-
 from persimchat.models.naming import server_address
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, nearest_word, suggestion
@@ -143,6 +141,8 @@ def _folder(location: str, quiet: ChromaSettings) -> ClientAPI:
 
 
 def _server(location: str, quiet: ChromaSettings) -> ClientAPI:
+    import httpx
+
     parts = urlsplit(location)
     ssl = parts.scheme.lower() == "https"
     try:

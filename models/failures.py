@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import re
+import socket
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -33,6 +34,7 @@ _NETWORK: Final = re.compile(
     r"|IncompleteRead|EndOfStream"
 )
 _TIMEOUT: Final = re.compile(r"(Timeout|TimedOut)")
+_NUMBER: Final = re.compile(r"\[(Errno|WinError) -?[0-9]+\] ?")
 
 
 class TransientModelError(ModelError):
@@ -138,8 +140,7 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
     if _is_cut(error):
         return "the connection was cut in the middle of the answer", "Try again; see the server's log.", True
     if _is_network(error):
-        cause = short(str(causes[-1]) or text)
-        return f"cannot reach the server{at} ({cause})", "Check that the server runs, and check its address.", True
+        return *_unreached(causes[-1], text, at), True
     if _has_error_body(error):
         return f"the server{at} reported an error: {said}", "Try again later; see the server's log.", True
     kind = type(error).__name__
@@ -150,6 +151,23 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
         "Check the address: an OpenAI-compatible one usually ends in /v1.",
         False,
     )
+
+
+def _unreached(cause: BaseException, text: str, at: str) -> tuple[str, str]:
+    """What happened and what to do where the network failed.
+
+    Args:
+        cause: the first exception of the chain.
+        text: what the last one said.
+        at: where the server is, as " at URL"; may be empty.
+    """
+    tries = cause.exceptions if isinstance(cause, BaseExceptionGroup) else (cause,)
+    if at and all(isinstance(one, ConnectionRefusedError) for one in tries):
+        return f"nothing listens{at}", "Is the server started? Check its address, too."
+    if at and isinstance(cause, socket.gaierror):
+        return f"there is no machine of that name{at}", "Check the address, and the network."
+    why = short(_NUMBER.sub("", str(cause)) or text)
+    return f"cannot reach the server{at} ({why})", "Check that the server runs, and check its address."
 
 
 def message_of(error: BaseException) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from langchain_core.rate_limiters import InMemoryRateLimiter
-from langgraph.config import get_stream_writer
 
 from persimchat.models.failures import retry_after_s
 from persimchat.state.settings import Settings
@@ -102,6 +101,8 @@ def pause_asked_for(error: BaseException, model: Hashable, name: str) -> None:
         model: the model, as given to `slot`.
         name: the model's name, as the user wrote it.
     """
+    from langgraph.config import get_stream_writer  # takes long to load, and is seldom needed
+
     seconds = retry_after_s(error)
     if seconds is None or pause(model, seconds) < TOLD_FROM_S:
         return

@@ -210,7 +210,7 @@ class _Server:
             raise _TooSlow(
                 f"nothing answers at {self._base} within {round(wait_s)} seconds",
                 model=self._name.written,
-                remedy="Check that the server runs, and check its address.",
+                remedy="Is the server started? Check its address, too.",
             ) from error
 
     async def _asked(self, method: str, path: str, body: Any, wait_s: float) -> tuple[int, Any]:

@@ -14,11 +14,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from persimchat.nodes.person import answer_of
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
-from persimchat.state.person_answer import PersonAnswer, Question
+from persimchat.state.person_answer import PersonAnswer, Question, answer_of
 
 LONGEST_PACE_S: Final = 600.0
 """The most seconds that somebody may want between two turns."""
@@ -42,6 +41,7 @@ class Control:
         self._answer: PersonAnswer | None = None
         self._baseline: str | None = None
         self._in_story = False
+        self._moderator: str | None = None
         self._paused = self._stopped = self._over = self._steps = False
         self._pace_s = self._turned_at = 0.0
         self._paced_turn: int | None = None
@@ -95,6 +95,21 @@ class Control:
         """
         with self._lock:
             self._want(Floor(agent=self._name(agent), avoid=list(avoid)))
+
+    def next_question(self) -> None:
+        """Let the moderator of a focus group put the next question of the guide now, before it is due.
+
+        Raises:
+            InputError: the conversation follows no guide.
+        """
+        with self._lock:
+            self._check()
+            if self._moderator is None:
+                raise InputError(
+                    "the conversation follows no guide, so there is no next question",
+                    remedy="Say something instead, or change the topic.",
+                )
+            self._want(Floor(agent=self._moderator, question=True))
 
     def stop(self) -> None:
         """End the conversation after the utterance in progress, or at once if a person is being asked.
@@ -194,7 +209,13 @@ class Control:
     # What the run calls
 
     def begin(
-        self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None, in_story: bool = False
+        self,
+        present: Sequence[str],
+        people: Sequence[str],
+        *,
+        baseline: str | None = None,
+        in_story: bool = False,
+        moderator: str | None = None,
     ) -> None:
         """Called when the run begins.
 
@@ -203,9 +224,10 @@ class Control:
             people: the full names of those who are people.
             baseline: the baseline that holds the conversation; people cannot take part in one.
             in_story: whether it is a story, in which people speak only when they are asked.
+            moderator: the full name of who asks the questions of a focus group's guide; None without a guide.
         """
         with self._lock:
-            self._in_story = in_story
+            self._in_story, self._moderator = in_story, moderator
             self._present, self._people, self._baseline = list(present), list(people), baseline
             self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
             self._wanted.clear()

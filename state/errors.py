@@ -12,6 +12,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
 
+from persimchat.state.plain_text import capitalised
+
 
 class PerSimChatError(Exception):
     """Any failure that PerSimChat reports to its user.
@@ -31,6 +33,11 @@ class PerSimChatError(Exception):
         self.remedy = remedy
         message = f"{what} ({where})" if where else what
         super().__init__(" ".join((f"{message}. {remedy}" if remedy else message).split()))
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong and what to do, as sentences; without the place, for where it is marked."""
+        return capitalised(" ".join(f"{self.what}. {self.remedy}".split()))
 
     def model_dump(self) -> dict[str, str]:
         """The error as plain data: LangGraph's server shows its clients no more of an error than this."""

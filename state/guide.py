@@ -13,6 +13,8 @@ MOST_QUESTIONS: Final = 40
 MOST_POSITIONS: Final = 10
 LONGEST_STIMULUS: Final = 8_000
 """Characters of what is shown, and of the description of an image."""
+REPLIES: Final = 1
+"""How often a moderator answers between two questions when asked by name."""
 _ROUNDS: Final = 2
 """The most answers to a question without `turns`, by every participant beside the moderator on average."""
 
@@ -102,6 +104,14 @@ class Guide(BaseModel):
         """
         numbers = range(1, len(self.questions) + 1)
         return sum(1 + self.most_answers(number, everybody - 1) for number in numbers)
+
+    def most_said(self, everybody: int) -> int:
+        """How many utterances there are at most, with the moderator's answers between the questions.
+
+        Args:
+            everybody: how many take part, the moderator included.
+        """
+        return self.length(everybody) + REPLIES * len(self.questions)
 
     def shortest(self, everybody: int) -> int:
         """How many utterances there are if the talk slows at once wherever a question has no `turns`.

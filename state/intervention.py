@@ -96,6 +96,11 @@ class Floor(_Intervention):
     do: Literal["floor"] = "floor"
     agent: Name
     avoid: list[str] = Field(default=[], description="texts that it must not repeat")
+    question: bool = Field(
+        default=False,
+        exclude_if=lambda value: not value,
+        description="of a focus group's moderator: whether to put the guide's next question, though it is not due yet",
+    )
 
 
 class Choose(_Intervention):

@@ -293,3 +293,34 @@ def _position(given: Any, asked: PositionQuestion | Mapping[str, Any]) -> str:
             if poll.possible and not poll.is_ordered
             else f"Answer with {poll.described}, or pass.",
         ) from None
+
+
+def answer_of(
+    agent: str,
+    given: Any,
+    what: str,
+    present: Sequence[str],
+    story: StoryQuestion | None = None,
+    position: PositionQuestion | None = None,
+) -> PersonAnswer:
+    """A person's answer, checked as `person_answer` does; a whisper must have a hearer besides its speaker.
+
+    Args:
+        agent: who answers.
+        given: the answer.
+        what: the question: "utterance", "need_to_talk", "choice", "ballot" or "position".
+        present: all participants' full names.
+        story: the question's `story`; None outside stories.
+        position: the question's `position`; None for other questions.
+
+    Raises:
+        InputError: the answer is invalid.
+    """
+    answer = person_answer(given, what, present, story, position)
+    if answer.get("heard_by") == [agent]:
+        raise InputError(
+            "nobody but the speaker would hear it",
+            where="a person's answer",
+            remedy="Name at least one other participant in heard_by, or leave it out so that all hear it.",
+        )
+    return answer

@@ -30,6 +30,12 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def capitalised(text: str) -> str:
+    """The text as the beginning of a sentence; one that begins with a name of code or a quotation stays."""
+    first = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
 def shortened(text: str, most: int) -> str:
     """The text in at most `most` characters with the ellipsis, cut between two words if that leaves most of it.
 

@@ -156,6 +156,16 @@ class Story(_Part):
         """The main characters, in order of listing."""
         return [name for name, character in self.characters.items() if character.main]
 
+    def most_said(self, rounds: int) -> int:
+        """How many utterances the story makes if nobody falls silent.
+
+        Args:
+            rounds: how many rounds it has.
+        """
+        everybody, mains = len(self.characters), len(self.mains)
+        each = sum(stage.made(everybody, mains) for stage in self.stages)
+        return rounds * each + (everybody if self.settlement is not None else 0)
+
     @property
     def needs_minds(self) -> bool:
         """Whether some stage goes by need to talk, which minds of strategists do not have."""

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from persimchat.app.commands.options import OUT, Assignments, JsonObject, Runs, RunsIn, SettingsFile
+from persimchat.app.commands.option_classes import with_classes
+from persimchat.app.commands.options import OUT, Runs, RunsIn
+from persimchat.app.commands.wanted import WantedAsking
 from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.state.folders import RESULTS
 
@@ -54,15 +56,6 @@ By = Annotated[
     str | None,
     typer.Option("--by", metavar="MODEL", help="The model that judges; not the offline model.", show_default=False),
 ]
-Yes = Annotated[
-    bool, typer.Option("--yes", metavar="", help="Do not ask before more than 1,000 calls, or calls with a price.")
-]
-WithPeople = Annotated[
-    bool, typer.Option("--with-people", metavar="", help="The judge may read the words of people who took part.")
-]
-BudgetCalls = Annotated[int | None, typer.Option("--budget-calls", metavar="N", help="At most so many calls.")]
-BudgetTokens = Annotated[int | None, typer.Option("--budget-tokens", metavar="N", help="At most so many tokens.")]
-BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", metavar="USD", help="At most so many US dollars.")]
 _MOST_REPEATS: Final = 1000
 
 
@@ -73,6 +66,7 @@ def _which(context: typer.Context) -> None:
 
 
 @evaluate.command("dimensions", epilog=_DIMENSIONS)
+@with_classes
 def dimensions(
     wanted: Runs,
     by: By = None,
@@ -88,14 +82,8 @@ def dimensions(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Also write the scores there, as measures.csv.", show_default=False),
     ] = None,
-    with_people: WithPeople = False,
-    budget_calls: BudgetCalls = None,
-    budget_tokens: BudgetTokens = None,
-    budget_usd: BudgetUsd = None,
-    settings: SettingsFile = None,
-    assignments: Assignments = None,
-    yes: Yes = False,
-    as_json: JsonObject = False,
+    *,
+    asking: WantedAsking,
 ) -> None:
     """Score each conversation on up to ten dimensions, one at a time.
 
@@ -106,12 +94,12 @@ def dimensions(
     from persimchat.evaluation.dimensions import Judged, chosen
     from persimchat.evaluation.scores import result_of, values_of, warnings
 
-    judge = judge_of(by, settings, assignments, budget_calls, budget_tokens, budget_usd)
+    judge = judge_of(by, asking)
     asked = chosen(only.split(",") if only is not None else None)
-    found = _conversations(wanted, runs, with_people=with_people)
+    found = _conversations(wanted, runs, with_people=asking.with_people)
     parts = [Judged(folder, conversation, asked, repeats) for folder, conversation in found]
     plan = Plan(judge, parts, f"{len(parts)} conversations" if len(parts) > 1 else "1 conversation")
-    exhausted = plan.carry_out(yes=yes)
+    exhausted = plan.carry_out(yes=asking.yes)
 
     values = [value for part in parts for value in values_of(part, judge.name, part.rows())]
     results = [result_of(dimension, values) for dimension in asked]
@@ -122,7 +110,7 @@ def dimensions(
         from persimchat.evaluation.tables import write_measures
 
         written = write_measures(out, values, judge.name)
-    if as_json:
+    if asking.as_json:
         from persimchat.app.views.evaluate_view import as_data
 
         rows = [
@@ -177,6 +165,7 @@ _RESULTS: Final = RESULTS / "pairs"
 
 
 @evaluate.command("pairs", epilog=_PAIRS, cls=_Sides)
+@with_classes
 def pairs(
     a: Annotated[list[str], typer.Option("--a", metavar="RUN...", help="Runs of side A.", show_default=False)],
     b: Annotated[list[str], typer.Option("--b", metavar="RUN...", help="Runs of side B.", show_default=False)],
@@ -196,14 +185,8 @@ def pairs(
     ] = None,
     runs: RunsIn = OUT,
     out: _PairOut = _RESULTS,
-    with_people: WithPeople = False,
-    budget_calls: BudgetCalls = None,
-    budget_tokens: BudgetTokens = None,
-    budget_usd: BudgetUsd = None,
-    settings: SettingsFile = None,
-    assignments: Assignments = None,
-    yes: Yes = False,
-    as_json: JsonObject = False,
+    *,
+    asking: WantedAsking,
 ) -> None:
     """Compare two groups of conversations side by side: which of two is the more realistic (FairEval)?
 
@@ -217,20 +200,22 @@ def pairs(
     from persimchat.evaluation.scores import warnings
     from persimchat.evaluation.tables import write_pairs
 
-    judge = judge_of(by, settings, assignments, budget_calls, budget_tokens, budget_usd)
-    sides = [[one.first(first) for _, one in _conversations(side, runs, with_people=with_people)] for side in (a, b)]
+    judge = judge_of(by, asking)
+    sides = [
+        [one.first(first) for _, one in _conversations(side, runs, with_people=asking.with_people)] for side in (a, b)
+    ]
     found = matched(*sides)
     said = read_labels(labels, found) if labels is not None else None
     part = JudgedPairs(made(out), found, k, not no_swap)
     plan = Plan(judge, [part], f"{len(found)} pairs" if len(found) > 1 else "1 pair")
-    exhausted = plan.carry_out(yes=yes)
+    exhausted = plan.carry_out(yes=asking.yes)
 
     result = pairs_result(part, judge.name, part.rows())
     agreed = agreement(result, said) if said is not None else None
     everything = [conversation for side in sides for conversation in side]
     notes = [*warnings(judge.model, everything, {"Difference of A and B": result.length}), *_lengths(sides), *exhausted]
     table = write_pairs(out, result, judge.name)
-    if as_json:
+    if asking.as_json:
         data = {
             "pairs": len(result.pairs),
             **asdict(result.counts),

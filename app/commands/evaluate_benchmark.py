@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd, Yes, look
+from persimchat.app.commands.evaluate import look
 from persimchat.app.commands.experiment import CELLS_FAILED, Line, Many
 from persimchat.app.commands.experiment import Out as OutOfExperiments
-from persimchat.app.commands.options import Assignments, JsonObject, Model, Participants, SettingsFile
+from persimchat.app.commands.options import (
+    Assignments,
+    BudgetCalls,
+    BudgetTokens,
+    BudgetUsd,
+    JsonObject,
+    Model,
+    Participants,
+    SettingsFile,
+    Yes,
+)
 from persimchat.app.output import Interrupted, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.folders import RESULTS
@@ -167,15 +177,14 @@ def _tell(wanted: Benchmark, results: BenchmarkResults, *, as_json: bool) -> Non
     from persimchat.app.views import benchmark_view
     from persimchat.app.views.printing import print_all
     from persimchat.experiments.benchmark import notes, paper_says
-    from persimchat.experiments.place import ITEMS, TABLES
-    from persimchat.experiments.report import NAME
+    from persimchat.experiments.place import ITEMS, REPORT, TABLES
     from persimchat.state.plain_text import one_line
 
     told: Sequence[str] = notes(wanted)
     papers = {one.method: paper_says(wanted.name, one.method) for one in results.methods}
     written = {"items": results.folder / TABLES / f"{ITEMS}.csv"}
     if wanted.held:
-        written["report"] = results.folder / NAME
+        written["report"] = results.folder / REPORT
     if as_json:
         found: dict[str, Any] = {"benchmark": wanted.name, "reference": wanted.reference}
         found["methods"] = [benchmark_view.data(one, papers[one.method]) for one in results.methods]

@@ -9,8 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd, WithPeople, Yes
-from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn, SettingsFile
+from persimchat.app.commands.option_classes import with_classes
+from persimchat.app.commands.options import OUT, RunsIn
+from persimchat.app.commands.wanted import WantedAsking
 from persimchat.app.output import is_unicode, on_terminal, say
 
 EXAMPLES: Final = """\b
@@ -31,6 +32,7 @@ EXAMPLES: Final = """\b
 """
 
 
+@with_classes
 def guide(
     wanted: Annotated[
         str, typer.Argument(metavar="RUN", help="A run of a scenario with a guide: its id, folder, or latest.")
@@ -53,14 +55,8 @@ def guide(
         typer.Option("--out", metavar="FILE", help="Also write the summary there, as one page to print (HTML)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace the file of --out.")] = False,
-    with_people: WithPeople = False,
-    budget_calls: BudgetCalls = None,
-    budget_tokens: BudgetTokens = None,
-    budget_usd: BudgetUsd = None,
-    settings: SettingsFile = None,
-    assignments: Assignments = None,
-    yes: Yes = False,
-    as_json: JsonObject = False,
+    *,
+    asking: WantedAsking,
 ) -> None:
     """Show what came of a focus group: positions before and after, who said what about each question, themes.
 
@@ -76,28 +72,25 @@ def guide(
     from persimchat.runs.reports.guide_summary import summary_of
 
     folder = find_run(wanted, runs)
-    budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
-    judge = None
-    if by is not None:
-        judge = judge_of(by, settings, assignments, budget_calls, budget_tokens, budget_usd)
+    judge = judge_of(by, asking) if by is not None else None
     questions = asyncio.run(
         to_ask(
             folder,
             judge=judge,
             positions=not no_positions,
-            with_people=with_people,
-            changes=assigned(assignments or (), {}),
-            budgets=budgets,
+            with_people=asking.with_people,
+            changes=assigned(asking.assignments or (), {}),
+            budgets=asking.budgets,
         )
     )
     notes = by_lot(questions)
     for one in questions:
         plan = Plan(one.respondent, [one.part], "1 focus group", command="persimchat evaluate guide")
-        notes += plan.carry_out(yes=yes)
+        notes += plan.carry_out(yes=asking.yes)
     found = summary_of(read_run(folder), judge.name if judge is not None else None)
     if out is not None:
         write_summary(found, out, force=force)
-    if as_json:
+    if asking.as_json:
         say(json.dumps({**found.data(), "notes": notes}, ensure_ascii=False, indent=2))
         return
     from persimchat.app.views.guide_view import shown

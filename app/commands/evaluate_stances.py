@@ -13,6 +13,7 @@ from persimchat.app.commands.options import OUT, JsonObject, Runs, RunsIn
 from persimchat.app.output import is_unicode, on_terminal, say
 
 if TYPE_CHECKING:
+    from persimchat.runs.reports.stance_summary import Stances
     from persimchat.runs.reports.stances import Position
 
 EXAMPLES: Final = """\b
@@ -65,12 +66,13 @@ def stances(
         if name not in SOURCES:
             raise InputError(f"there is no source {name!r}", where="--source", remedy=suggestion(name, list(SOURCES)))
     rows: dict[str, list[Position]] = {}
+    found: dict[str, list[Stances]] = {}
     for folder in [find_run(name, runs) for name in wanted]:
         record = read_run(folder, whole=True)
         if record.manifest.run in rows:
             raise InputError(f"the run {record.manifest.run} is given twice", remedy="Leave one of them out.")
         rows[record.manifest.run] = ledger(record, chosen)
-    found = {run: stances_of(own) for run, own in rows.items()}
+        found[record.manifest.run] = stances_of(rows[record.manifest.run], record.polls)
     written = None
     if out is not None:
         from persimchat.evaluation.tables import write_stances

@@ -292,6 +292,7 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
     line = Line(quiet=quiet)
     with signals_cancel():
         try:
+            await _reach(prepared)
             return await run_prepared(prepared, line.show, form, choice)
         except asyncio.CancelledError:
             line.end()
@@ -300,6 +301,15 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
         finally:
             line.end()
             await close_models()
+
+
+async def _reach(prepared: Prepared) -> None:
+    """Make sure that the models of conversations still to be held can be asked, before any is."""
+    from persimchat.models.reaching import named_models, reach_all
+
+    asked = {(*named_models(each.settings), each.settings.embedding): each.settings for each in _missing(prepared)}
+    for settings in asked.values():
+        await reach_all(settings)
 
 
 class Line:
@@ -351,12 +361,12 @@ def _in_words(progress: Progress | Judging) -> str:
 def _tell(results: Results, again: str, *, as_json: bool) -> None:
     """Say how the experiment went, and where its report is."""
     from persimchat.experiments.judging import JUDGING
-    from persimchat.experiments.report import NAME
+    from persimchat.experiments.place import REPORT
     from persimchat.runs.reports.words import count
 
     cells = len(results.tables.locked.cells)
     done = sum(standing.status == "done" for standing in results.tables.standings.values())
-    outcome, judged, path = results.outcome, results.judged, results.folder / NAME
+    outcome, judged, path = results.outcome, results.judged, results.folder / REPORT
     if as_json:
         data: dict[str, Any] = {"folder": str(results.folder), "cells": cells, "done": done, "report": str(path)}
         if outcome is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from persimchat.app.views.view import Form
     from persimchat.runs.control import Control
     from persimchat.runs.events import Event
+    from persimchat.state.settings import Settings
 
 
 _NO_LEAD: Final = Lead()
@@ -59,6 +60,7 @@ def hold(wanted: Wanted, shown: Shown, *, must_be_story: bool = False) -> None:
         lambda control: run_simulation(scenario, settings, out=shown.out, control=control),
         kept=lambda run: shown.out / run,
         form=form,
+        asks=settings,
         people=any(persona.human for persona in scenario.participants),
         moderate=shown.moderate,
     )
@@ -69,6 +71,7 @@ def hold_run(
     *,
     kept: Callable[[str], Path] | None,
     form: Form,
+    asks: Settings | None = None,
     people: bool = False,
     moderate: bool = False,
     lead: Lead = _NO_LEAD,
@@ -79,11 +82,14 @@ def hold_run(
         begun: makes the run's events; it gets a control if people take part.
         kept: gives a run's folder by its id; None if the run is not kept.
         form: the form of the output.
+        asks: the run's settings, whose models must be there before it begins; None if it asks none.
         people: whether any participant is a person.
         moderate: whether the user is the moderator.
         lead: the text around the past of a resumed run or a branch.
 
     Raises:
+        InputError: a model or an embedding cannot be used; nothing has begun.
+        ModelError: a model's server is not there, told within three seconds; nothing has begun.
         typer.Exit: it ended with an error.
     """
     import asyncio
@@ -93,8 +99,11 @@ def hold_run(
 
     from persimchat.app.following import follow
     from persimchat.app.views.view import view_for
+    from persimchat.models.reaching import reach_all
 
     async def held() -> str | None:
+        if asks is not None:
+            await reach_all(asks)
         view, taking_part = view_for(form, people=people, moderate=moderate, lead=lead)
         events = begun(taking_part.control if taking_part else None)
         stopped = await follow(events, view, kept=kept, people=taking_part)

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd
-from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn
+from persimchat.app.commands.options import (
+    OUT,
+    Assignments,
+    BudgetCalls,
+    BudgetTokens,
+    BudgetUsd,
+    JsonObject,
+    RunsIn,
+)
 from persimchat.app.output import say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean, one_line

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from persimchat.app.commands.request import settings_of
-from persimchat.app.commands.wanted import Wanted
+from persimchat.app.commands.wanted import Wanted, WantedAsking
 from persimchat.app.output import Interrupted, on_terminal, warn
 from persimchat.evaluation.judging import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
 from persimchat.evaluation.statistics.library import stats
@@ -20,14 +20,7 @@ from persimchat.runs.reports.words import count
 from persimchat.state.errors import InputError
 
 
-def judge_of(
-    by: str | None,
-    settings_file: Path | None,
-    assignments: list[str] | None,
-    budget_calls: int | None,
-    budget_tokens: int | None,
-    budget_usd: float | None,
-) -> Judge:
+def judge_of(by: str | None, asking: WantedAsking) -> Judge:
     """The judge that --by names, or the setting module_models.
 
     Raises:
@@ -35,9 +28,8 @@ def judge_of(
         MissingExtraError: scipy is not installed, without which nothing could be said of the scores.
     """
     stats()
-    budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
-    named = {f"module_models.{MODULE}": by, **budgets}
-    return Judge(settings_of(Wanted(arguments=named, settings=settings_file, assignments=assignments)))
+    named = {f"module_models.{MODULE}": by, **asking.budgets}
+    return Judge(settings_of(Wanted(arguments=named, settings=asking.settings, assignments=asking.assignments)))
 
 
 def made(folder: Path) -> Path:

@@ -253,6 +253,15 @@ Runs = Annotated[
     list[str],
     typer.Argument(metavar="RUN...", help="Runs: folders, ids, beginnings of ids, or latest.", show_default=False),
 ]
+Yes = Annotated[
+    bool, typer.Option("--yes", metavar="", help="Do not ask before more than 1,000 calls, or calls with a price.")
+]
+WithPeople = Annotated[
+    bool, typer.Option("--with-people", metavar="", help="The judge may read the words of people who took part.")
+]
+BudgetCalls = Annotated[int | None, typer.Option("--budget-calls", metavar="N", help="At most so many calls.")]
+BudgetTokens = Annotated[int | None, typer.Option("--budget-tokens", metavar="N", help="At most so many tokens.")]
+BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", metavar="USD", help="At most so many US dollars.")]
 
 Engine = Annotated[
     Literal["local", "ray"],

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd, Yes
-from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn, SettingsFile
+from persimchat.app.commands.options import (
+    OUT,
+    Assignments,
+    BudgetCalls,
+    BudgetTokens,
+    BudgetUsd,
+    JsonObject,
+    RunsIn,
+    SettingsFile,
+    Yes,
+)
 from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.state.errors import InputError
 from persimchat.state.folders import RESULTS

@@ -41,7 +41,7 @@ def go_on(
 
     from persimchat.app.commands.finding import find_run
     from persimchat.app.commands.request import assigned
-    from persimchat.runs.run.going_on import manifest_of, scenario_of
+    from persimchat.runs.run.going_on import manifest_of, scenario_of, settings_of
 
     changed = assigned(wanted.assignments or (), wanted.arguments)
     folder = find_run(wanted.run, shown.out)
@@ -52,6 +52,7 @@ def go_on(
         lambda control: begun(folder, changed, control),
         kept=lambda begun_run: folder if shared is None else shown.out / begun_run,
         form=form,
+        asks=settings_of(manifest, changed),
         people=any(persona.human for persona in scenario.participants),
         moderate=shown.moderate,
         lead=resumed(manifest.branch) if shared is None else branched(manifest.run, shared, again=again),

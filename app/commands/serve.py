@@ -87,8 +87,7 @@ def serve_pages(
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
     gc.disable()  # it would look through everything again and again while modules are loaded
     try:
-        from persimchat.app.web.serving import ServedWorld, host_pages, web_context
-        from persimchat.app.web.v1.app import Manner
+        from persimchat.app.web.serving import host_pages, web_context
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingExtraError("the web page", "web") from None
@@ -97,6 +96,8 @@ def serve_pages(
         gc.enable()
     served = None
     if world is not None:
+        from persimchat.app.web.served_world import ServedWorld
+        from persimchat.app.web.v1.app import Manner
         from persimchat.state.companion import person_name
 
         manner = Manner(person=person_name(person), instructed=instructed)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import typer
 
+from persimchat.app.commands.option_classes import as_command, gathered, options_of
 from persimchat.app.commands.wanted import SETTINGS
 from persimchat.state.errors import InputError
 from persimchat.state.setting import GROUPS, hint_at
@@ -79,11 +79,11 @@ def with_options(
     taken = inspect.signature(command, eval_str=True).parameters.values()
     parameters: list[inspect.Parameter] = []
     for parameter in taken:
-        for one in _fields_of(parameter.annotation) if is_dataclass(parameter.annotation) else [parameter]:
+        for one in options_of(parameter):
             if _stands_for_settings(one.annotation):
                 parameters += [made for name in names for made in _parameters(name, usual=default_of(name))]
             else:
-                parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+                parameters.append(one)
 
     by_file = any(parameter.name == _SCENARIO for parameter in parameters)
     if by_file:
@@ -93,19 +93,9 @@ def with_options(
         settings = _settings_in(given, names)
         if by_file:
             _understand_old_scenario(given, settings)
-        arguments = {}
-        for parameter in taken:
-            if is_dataclass(kind := parameter.annotation):
-                values = {one.name: given.get(one.name, settings) for one in fields(kind)}
-                arguments[parameter.name] = kind(**values)  # type: ignore[operator]
-            else:
-                arguments[parameter.name] = given[parameter.name]
-        command(**arguments)
+        command(**gathered(taken, given, settings))
 
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {}
-    return called
+    return as_command(command, called, parameters)
 
 
 def choices_in(text: str) -> list[str]:
@@ -120,13 +110,6 @@ def choices_in(text: str) -> list[str]:
             "a choice is missing", where="--choices", remedy='Separate choices by commas: --choices "A,B".'
         )
     return choices
-
-
-def _fields_of(kind: Any) -> Iterator[inspect.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    defaults = inspect.signature(kind).parameters
-    for one in fields(kind):
-        yield defaults[one.name].replace(annotation=hints[one.name])
 
 
 def _stands_for_settings(annotation: Any) -> bool:

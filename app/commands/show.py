@@ -77,7 +77,7 @@ def show(
     from persimchat.runs.reports.summary import summarise
 
     summary = summarise(record)
-    judged, held = judgements_on(record), stances_of(ledger(record))
+    judged, held = judgements_on(record), stances_of(ledger(record), record.polls)
     if as_json:
         import json
         from dataclasses import asdict

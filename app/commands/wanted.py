@@ -103,3 +103,22 @@ class Shown:
     out: options.Out = options.OUT
     as_json: options.Json = False
     quiet: options.Quiet = False
+
+
+@dataclass(frozen=True)
+class WantedAsking:
+    """How models are asked about conversations that are over, and how the answers are shown."""
+
+    with_people: options.WithPeople = False
+    budget_calls: options.BudgetCalls = None
+    budget_tokens: options.BudgetTokens = None
+    budget_usd: options.BudgetUsd = None
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+    yes: options.Yes = False
+    as_json: options.JsonObject = False
+
+    @property
+    def budgets(self) -> dict[str, float | None]:
+        """The budgets by their settings."""
+        return {name: getattr(self, name) for name in ("budget_calls", "budget_tokens", "budget_usd")}

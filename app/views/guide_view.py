@@ -62,5 +62,5 @@ def _question(one: Answers, look: Look) -> Iterator[RenderableType]:
         about = f": {one_line(theme.about)}" if theme.about else ""
         yield Padding(look(f"{'•' if look.unicode else '-'} {one_line(theme.name)}{about}"), (0, 0, 0, 2))
         for quote in theme.quotes[:MOST_QUOTES]:
-            yield Padding(look(f'"{one_line(quote.words)}" ({quote.speaker}, {quote.turn})'), (0, 0, 0, 6))
+            yield Padding(look(f'"{one_line(quote.words)}" ({quote.speaker}, message {quote.turn})'), (0, 0, 0, 6))
     yield Text("")

@@ -21,7 +21,8 @@ def shown(found: Mapping[str, Sequence[Stances]], look: Look) -> RenderableType:
 def _parts(found: Mapping[str, Sequence[Stances]], look: Look) -> Iterator[RenderableType]:
     for run, sources in found.items():
         for one in sources:
-            yield from _source(f"{run}: {one.where}" if len(found) > 1 else one.where.capitalize(), one, look)
+            title = one.where[0].upper() + one.where[1:]
+            yield from _source(f"{run}: {one.where}" if len(found) > 1 else title, one, look)
         if not sources:
             yield look(
                 f"{run}: no position is known: it is no story, and has no verdicts or answers in a form, and no polls."

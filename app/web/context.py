@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.downloads import Downloads
 from persimchat.app.web.forecasts import Forecasts
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
-from persimchat.app.web.pairs import Pairs
-from persimchat.app.web.results import Experiments
-from persimchat.runs.companion.world import World
+
+if TYPE_CHECKING:
+    from persimchat.app.web.pairs import Pairs
+    from persimchat.app.web.results import Experiments
+    from persimchat.runs.companion.world import World
 
 
 @dataclass(frozen=True)
@@ -21,20 +25,32 @@ class WebContext:
     Attributes:
         runs: the runs of this server.
         library: the folder of the user's own personas (`personas/`) and scenarios (`scenarios/`).
-        experiments: those of the folder of results.
+        results: the folder of experiments.
         forecasts: what prompts would lack, worked out for everybody who asks.
         world: the companion's world that this server has opened; None if it has opened none.
-        pairs: the talks of that world which pages show.
         downloads: of model files.
     """
 
     runs: LiveRuns
     library: Path
-    experiments: Experiments
+    results: Path
     forecasts: Forecasts = field(default_factory=Forecasts)
     world: World | None = None
-    pairs: Pairs = field(default_factory=Pairs)
     downloads: Downloads = field(default_factory=Downloads)
+
+    @cached_property
+    def experiments(self) -> Experiments:
+        """Those of the folder of results."""
+        from persimchat.app.web.results import Experiments
+
+        return Experiments(self.results)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The talks of the world that pages show."""
+        from persimchat.app.web.pairs import Pairs
+
+        return Pairs()
 
 
 class Viewing:
@@ -63,8 +79,9 @@ class Viewing:
 
     @property
     def live(self) -> LiveRun | None:
-        """The run if this server is running it; None otherwise."""
-        return self.web.runs.going_on(self.run)
+        """The run if this server is running it and it has not told its end; None otherwise."""
+        live = self.web.runs.going_on(self.run)
+        return live if live is not None and live.board.stopped is None else None
 
     @property
     def turn(self) -> int:

@@ -15,6 +15,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from persimchat.state.plain_text import capitalised
+
 COOKIE: Final = "persimchat_token"
 
 MOST_BYTES: Final = 20_000_000
@@ -117,7 +119,7 @@ def _too_large(path: str, status: int) -> Response:
     if path.startswith("/v1/"):
         told = {"message": f"{what} (body). {remedy}", "type": "invalid_request_error", "param": None, "code": None}
         return JSONResponse({"error": told}, status_code=status)
-    return PlainTextResponse(f"{what[0].upper()}{what[1:]}. {remedy}", status_code=status)
+    return PlainTextResponse(f"{capitalised(what)}. {remedy}", status_code=status)
 
 
 def _given(connection: HTTPConnection) -> str:

@@ -20,10 +20,6 @@ from persimchat.runs.folder.listing import list_runs
 from persimchat.runs.folder.lock import is_held
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, TRANSCRIPT
-from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.going_on import settings_of
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -97,7 +93,7 @@ class LiveRun:
                 self.board.abandon()
             self._caught_up.set()
             if not self._task.cancelling():  # otherwise the server's event loop is closing
-                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(_stamp, self._folder))
+                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(stamp_of, self._folder))
 
 
 class LiveRuns:
@@ -128,6 +124,8 @@ class LiveRuns:
             ModelError: the server of a model is not there, refuses the key or does not know the model; told within
                 three seconds, and nothing has begun.
         """
+        from persimchat.runs.run.simulation import run_simulation  # no page needs it, nor the others below
+
         refuse_model_files(settings.model_dump(by_alias=True))
         await reach_all(settings)
         control = control or Control()
@@ -135,8 +133,11 @@ class LiveRuns:
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Resume a kept run; raises InputError or ModelError, as `start`, if that is impossible."""
+        from persimchat.runs.run.resume import resume_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
         await _reach(folder, changes)
@@ -153,8 +154,11 @@ class LiveRuns:
         changes: Mapping[str, Any] | None = None,
     ) -> LiveRun:
         """Begin a branch of a run at a turn; raises InputError or ModelError, as `start`, if that is impossible."""
+        from persimchat.runs.run.branch import branch_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
@@ -163,8 +167,11 @@ class LiveRuns:
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Begin a branch in which an utterance is worded again; raises as `start` if that is impossible."""
+        from persimchat.runs.run.branch import regenerate_run
+
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
+        await self.closed(run)
         await _reach(folder, changes)
         control = Control()
         events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
@@ -179,6 +186,12 @@ class LiveRuns:
         live = self.get(run)
         return live if live is not None and not live.over else None
 
+    async def closed(self, run: str) -> None:
+        """Wait until a run that has told its end has also closed all it used; for no other run."""
+        live = self.going_on(run)
+        if live is not None and live.board.stopped is not None:
+            await live.ended()
+
     @property
     def active(self) -> list[LiveRun]:
         """The active runs."""
@@ -192,7 +205,7 @@ class LiveRuns:
         """
         found = self.out / run if self._is_own(run) else self._cells(run)
         if found is None:
-            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
+            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="See the list of runs.")
         return found
 
     def own_folder(self, run: str) -> Path:
@@ -228,7 +241,7 @@ class LiveRuns:
         if live is not None and not live.over:
             return live.board
         folder = self.folder(run)
-        stamp = await asyncio.to_thread(_stamp, folder)
+        stamp = await asyncio.to_thread(stamp_of, folder)
         if live is not None and await live.left() == stamp:
             return live.board
         if live is not None and self.get(run) is live:
@@ -294,10 +307,12 @@ class LiveRuns:
 
 async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
     """Make sure that the models can be asked with which a kept run goes on."""
+    from persimchat.runs.run.going_on import settings_of
+
     await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
 
 
-def _stamp(folder: Path) -> Stamp:
+def stamp_of(folder: Path) -> Stamp:
     """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
     for name in (MANIFEST, TRANSCRIPT):

@@ -9,7 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.widgets import named, word_button
 from persimchat.app.web.words import t
 
 Draw = Callable[[], Awaitable[None] | None]
@@ -74,9 +74,11 @@ class Panes:
 
     def button(self) -> None:
         """The button that shows or hides the panel where both panes are beside each other."""
-        icon_button("view_sidebar", t("common.panel_toggle"), lambda: self._cols.classes(toggle="no-panel")).classes(
-            "wide"
-        )
+        button = word_button(t("common.panel_short"), t("common.panel_toggle"), self._toggle, icon="view_sidebar")
+        button.classes("wide")
+
+    def _toggle(self) -> None:
+        self._cols.classes(toggle="no-panel")
 
     async def draw(self) -> None:
         """Draw the open part, if there is anything new."""

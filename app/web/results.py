@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from persimchat.app.web.watching import TABLE, Stamp, Summary, Watched, folders_in, stamp_of
-from persimchat.experiments.place import EVENTS, PLAN, TABLES, Place
-from persimchat.experiments.report import NAME as REPORT
+from persimchat.experiments.place import EVENTS, PLAN, REPORT, TABLES, Place
 from persimchat.runs.folder.run_folder import READABLE
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import quoted

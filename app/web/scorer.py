@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from persimchat.models.attention.scoring import check_scorer
 from persimchat.models.naming import SMOLLM2
 from persimchat.state.errors import InputError, MissingExtraError
 
@@ -14,6 +13,8 @@ OFFERED: Final = SMOLLM2
 
 def scorer_missing() -> InputError | MissingExtraError | None:
     """Why attention cannot score here, with the command that helps; None if it can. Blocks."""
+    from persimchat.models.attention.scoring import check_scorer
+
     try:
         check_scorer(OFFERED)
     except (InputError, MissingExtraError) as error:

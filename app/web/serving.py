@@ -6,62 +6,37 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
+from starlette.types import ASGIApp
 
-from persimchat.app.companion_udp.server import serve_udp
-from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import Guard
+from persimchat.app.web.later import Later
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
-from persimchat.app.web.results import Experiments
-from persimchat.app.web.v1.app import Manner, v1_app
 from persimchat.models.naming import OFFLINE
-from persimchat.models.registry import ready_model
-from persimchat.runs.companion.served import noted
-from persimchat.runs.companion.world import World, opened_world
+from persimchat.models.registry import close_models, ready_model
 from persimchat.runs.folder.run_folder import check_out
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.place import Place
+from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
-_CLOSING_S: Final = 10
-"""Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
-_EVERY_S: Final = 60
-"""Seconds after which those in a talk hear that time has passed."""
+if TYPE_CHECKING:
+    from persimchat.app.web.served_world import ServedWorld
+
 _WARM_AFTER_S: Final = 2.0
+_FOR_RUNS: Final = ("persimchat.app.web.run_pages", "persimchat.runs.run.simulation", "chromadb.api.client")
+"""What a run needs, and the first page does not."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-
-
-@dataclass(frozen=True)
-class ServedWorld:
-    """A companions' world to be served beside the pages.
-
-    Attributes:
-        folder: the world's.
-        place: for a new world.
-        settings: of its talks; None: those with which it was last opened.
-        manner: how clients of `/v1` are taken.
-        games: host and port for games over UDP; None for none.
-        games_reply: the port that answers to games go to; None: the sender's own.
-    """
-
-    folder: Path
-    place: Place | None = None
-    settings: Settings | None = None
-    manner: Manner = Manner()
-    games: tuple[str, int] | None = None
-    games_reply: int | None = None
 
 
 def web_app(
@@ -70,25 +45,39 @@ def web_app(
     secret: str,
     hosts: frozenset[str] = LOOPBACK,
     token: str | None = None,
-    manner: Manner | None = None,
+    v1: ASGIApp | None = None,
+    api: Later | None = None,
     at_the_end: Callable[[], Awaitable[None]] | None = None,
 ) -> FastAPI:
     """The whole application: REST API, pages and, if there is a world, `/v1`, behind the guard.
+
+    Runs are stopped, and can be resumed, when it ends.
 
     Args:
         web: the context of the pages.
         secret: signs the cookie by which a browser's choices (language, colours) are found again.
         hosts: host names that it accepts; empty for any.
         token: the secret that a request must carry; None for none. `/v1` asks for keys of its own instead.
-        manner: how clients of `/v1` are taken.
-        at_the_end: what else is to be closed when the application ends.
+        v1: the application for clients of the world; None for none.
+        api: the REST API; None to make it when it is asked.
+        at_the_end: what else is to be closed when the application ends, while models can still be asked.
     """
-    api = api_app(web, at_the_end)
-    if web.world is not None:
-        api.mount("/v1", v1_app(web.world, replace(manner or Manner(), local=token is None)))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await web.runs.close()
+        if at_the_end is not None:
+            await at_the_end()
+        await close_models()
+
+    whole = FastAPI(openapi_url=None, lifespan=lifespan)
+    whole.router.routes.append(api or later_api(web))
+    if v1 is not None:
+        whole.mount("/v1", v1)
     register(web)
     ui.run_with(
-        api,
+        whole,
         title="PerSimChat",
         favicon="💬",
         language="en-US",
@@ -96,14 +85,25 @@ def web_app(
         reconnect_timeout=5,
         show_welcome_message=False,
     )
-    api.add_middleware(Guard, hosts=hosts, token=token, own_keys=() if web.world is None else ("/v1/",))
-    return api
+    whole.add_middleware(Guard, hosts=hosts, token=token, own_keys=() if v1 is None else ("/v1/",))
+    return whole
+
+
+def later_api(web: WebContext) -> Later:
+    """The REST API, made when it is asked."""
+
+    def make() -> FastAPI:
+        from persimchat.app.web.api.app import api_app
+
+        return api_app(web)
+
+    return Later("/api/", make)
 
 
 def web_context(out: Path, library: Path, results: Path) -> WebContext:
     """The context of the pages for these folders: of runs, of the library, and of experiments."""
-    experiments = Experiments(results)
-    return WebContext(LiveRuns(out, experiments.run_of), library, experiments)
+    web = WebContext(LiveRuns(out, lambda address: web.experiments.run_of(address)), library, results)
+    return web
 
 
 def secret_in(folder: Path) -> str:
@@ -167,64 +167,38 @@ async def _host(
     host: str,
 ) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as stack:
+        lines: tuple[str, ...] = ()
+        v1: FastAPI | None = None
         if served is not None:
-            world = await opened.enter_async_context(opened_world(served.folder, served.place, served.settings))
-            opened.enter_context(noted(world.folder, address))
-            opened.push_async_callback(_left, world, asyncio.create_task(_looking_after(world)))
-            web = replace(web, world=world)
-            games = None
-            if served.games is not None:
-                games = await opened.enter_async_context(serve_udp(world, *served.games, served.games_reply))
+            opened = await stack.enter_async_context(served.opened(address, local=token is None))
+            web, v1, lines = replace(web, world=opened.world), opened.v1, opened.lines
+        api = later_api(web)
         config.app = web_app(
             web,
             secret=secret,
             hosts=LOOPBACK if token is None else frozenset(),
             token=token,
-            manner=None if served is None else served.manner,
-            at_the_end=opened.aclose,  # before the signal that ends the process is raised again
+            v1=v1,
+            api=api,
+            at_the_end=stack.aclose,  # before the signal that ends the process is raised again
         )
         query = f"?token={quote(token, safe='')}" if token else ""
         say(f"PerSimChat: {address}{query}   (Ctrl-C stops it)")
-        if web.world is not None:
-            if games is not None:
-                say(f"Games: udp {games.address[0]}:{games.address[1]}")
-            say(f"World {web.world.name}: {address}v1" + ("" if token is None else "   (asks for keys of its own)"))
-        warming = asyncio.create_task(_warmed())
+        for line in lines:
+            say(line)
+        warming = asyncio.create_task(_warmed(api))
         await _Server(config, web.runs).serve(sockets=[listening])
         warming.cancel()
 
 
-async def _warmed() -> None:
-    """Load what the first run needs and no page does, once there was time for the first page."""
+async def _warmed(api: Later) -> None:
+    """Load what the first page does not need, once there was time for it."""
     await asyncio.sleep(_WARM_AFTER_S)
-    await asyncio.to_thread(import_module, "chromadb.api.client")
+    for module in _FOR_RUNS:
+        await asyncio.to_thread(import_module, module)
+    await api.ready()
     await ready_model(OFFLINE, Settings())
-
-
-async def _looking_after(world: World) -> None:
-    while world.place.clock.mode == "wall":
-        await asyncio.sleep(_EVERY_S)
-        with suppress(PerSimChatError):
-            await look_after(world)
-
-
-async def look_after(world: World) -> None:
-    """Tell those in a talk that time has passed: it may be over by silence, or a planned event may be due."""
-    async with world.gate.beside():
-        for agent in world.agents:
-            for tie in await world.records.ties(agent):
-                if tie.talk is not None or tie.over:
-                    (await world.companion(agent, tie.name)).catch_up()
-
-
-async def _left(world: World, care: asyncio.Task[None]) -> None:
-    """Wait for what is under way in a world, but not for long."""
-    care.cancel()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_CLOSING_S):
-            await world.settled()
-    await world.stop()
 
 
 class _Server(uvicorn.Server):

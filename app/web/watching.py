@@ -23,9 +23,8 @@ from typing import Any, Final, Literal, get_args
 
 from persimchat.experiments.axes import Label
 from persimchat.experiments.needs import summed
-from persimchat.experiments.place import EVENTS, PLAN, TABLES, Place
+from persimchat.experiments.place import EVENTS, PLAN, REPORT, TABLES, Place
 from persimchat.experiments.plan import Cell
-from persimchat.experiments.report import NAME as REPORT
 from persimchat.runs.events import OWN_ENDS, Totals
 from persimchat.runs.folder.lock import is_held
 from persimchat.runs.folder.reading import read_manifest

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from persimchat.app.web.words import t
 from persimchat.runs.reports.report_people import initials
+from persimchat.state.plain_text import capitalised
 
 SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent text-color=grey-7 padding="3px 10px"'
 """Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""
@@ -84,17 +85,27 @@ def word_button(text: str, name: str, on_click: Callable[..., Any] | None = None
     return button
 
 
+def brief_button(text: str, name: str, on_click: Callable[..., Any] | None = None, *, icon: str) -> ui.button:
+    """A `word_button` of which only the picture is left where there is little room."""
+    return word_button(text, name, on_click, icon=icon).classes("brief")
+
+
 @contextmanager
-def word_menu(text: str, name: str = "") -> Iterator[ui.button]:
-    """A quiet button with a word that opens a menu; on a phone, three dots stand for the word.
+def word_menu(text: str, name: str = "", *, icon: str = "") -> Iterator[ui.button]:
+    """A quiet button with a word that opens a menu; where there is little room, a picture stands for the word.
 
     Args:
         text: the word.
         name: for screen readers, with the word in it; the word itself if it is empty.
+        icon: the picture, which stands beside the word otherwise; three dots alone if it is empty.
     """
-    button = word_button(text, name or text).props("icon-right=expand_more aria-haspopup=menu")
+    button = word_button(text, name or text, icon=icon).props("aria-haspopup=menu")
     with button:
-        ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
+        if icon:
+            button.classes("brief")
+        else:
+            button.props("icon-right=expand_more")
+            ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
         with ui.menu().props("role=menu"):
             yield button
 
@@ -149,7 +160,7 @@ async def answered(dialog: ui.dialog) -> Any:
 def notify_error(error: Exception) -> None:
     """Show an error as a notification, as plain text."""
     close = {"label": t("common.close"), "color": "white"}
-    ui.notify(str(error), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])
+    ui.notify(capitalised(str(error)), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])
 
 
 def bar(share: float, colour: str) -> ui.element:

@@ -16,7 +16,7 @@ from persimchat.evaluation.transcripts import has_words_of_people, refuse_words_
 from persimchat.models.offline.polling import BY_LOT
 from persimchat.runs.folder.lock import check_free
 from persimchat.runs.folder.reading import Record, read_run
-from persimchat.runs.reports.guide_summary import summary_of
+from persimchat.runs.reports.guide_summary import guided
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _over(folder: Path) -> Record:
     """The record of a focus group that is over."""
     check_free(folder)
     record = read_run(folder)
-    summary_of(record)  # refuses a run without a guide before anybody is asked
+    guided(record)  # refuses a run without a guide before anybody is asked
     return record
 
 

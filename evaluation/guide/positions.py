@@ -11,7 +11,7 @@ from persimchat.evaluation.polls import END, START, Polled, Unit, in_run
 from persimchat.runs.folder.judgements import Key
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports.guide import guide_of
+from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 
@@ -60,11 +60,24 @@ async def polled(
         budgets: of the polls; the run's own do not count.
 
     Raises:
-        InputError, ModelError: as `in_run`.
+        InputError: the run is a branch, which has no states of its beginning; or as `in_run`.
+        ModelError: as `in_run`.
     """
-    guide = guide_of(record)
+    guide = record.guide
     if guide is None or not guide.positions:
         return None
+    if origin := origin_of(record):
+        raise InputError(
+            f"nobody can be asked where they stood before the talk: this run is a branch, and begins as {origin}",
+            where=f"run {record.manifest.run}",
+            remedy=f"Make the summary without positions (--no-positions), or that of {origin}.",
+        )
     found = [await in_run(record, poll, (START, END), changes=changes, budgets=budgets) for poll in guide.positions]
     parts = [replace(one, standpoints=[s for s in one.standpoints if s.agent != guide.moderator]) for one in found]
     return PolledPositions(parts)
+
+
+def origin_of(record: Record) -> str:
+    """The run whose beginning this one shares, so that nobody in this one can be asked as before the talk; else ""."""
+    branch = record.manifest.branch
+    return branch.of if branch and branch.turn else ""

@@ -68,9 +68,27 @@ def trees(runs: Sequence[ListedRun]) -> list[Tree]:
 def family(folder: Path, runs: Sequence[ListedRun]) -> list[ListedRun]:
     """A run with all runs that share a past with it, the first made first; only itself if there are none.
 
+    Times are whole seconds and clocks go back, so a branch may seem as old as its origin, or older; it comes after it.
+
     Args:
         folder: the run's.
         runs: of the same list.
     """
     whole = next((tree for tree in trees(runs) if any(Path(one.run.folder) == folder for one in tree)), None)
-    return sorted((one.run for one in whole or ()), key=lambda run: (run.started, run.run))
+    found = [] if whole is None else sorted(_made(whole, "", 0))
+    known = {run.folder: run for run in runs}
+    return [known[place] for _, _, _, place in found]
+
+
+def _made(tree: Tree, after: str, depth: int) -> Iterator[tuple[str, int, str, str]]:
+    """By what the runs of a tree are put in order: not before their origins, then by depth and id; and their folders.
+
+    Args:
+        tree: the runs.
+        after: when their origin was made; empty without one.
+        depth: how many origins they have one above another.
+    """
+    since = max(after, tree.run.started)
+    yield since, depth, tree.run.run, tree.run.folder
+    for branch in tree.branches:
+        yield from _made(branch, since, depth + 1)

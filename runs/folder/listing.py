@@ -13,7 +13,6 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.memory.chroma_client import EPHEMERAL, RUN
-from persimchat.memory.recollection import forget
 from persimchat.runs.folder.checkpoints import RUN as HERE
 from persimchat.runs.folder.checkpoints import is_server, opened
 from persimchat.runs.folder.labels import Labels, read_labels
@@ -47,6 +46,7 @@ class ListedRun(BaseModel):
     ended: str = Field(description="why it ended (stop_reason), or unfinished")
     cost_usd: float | None = Field(description="null where it is not known")
     active: bool = Field(description="a process is working on it")
+    guided: bool = Field(default=False, exclude_if=is_empty, description="a focus group with a guide; else left out")
     branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
     branch_turn: int | None = Field(
         default=None, exclude_if=is_none, description="how many utterances it shares; left out where it is no branch"
@@ -157,6 +157,7 @@ def _listed(folder: Path, manifest: Manifest, labels: Labels) -> ListedRun:
         ended=manifest.stop_reason or UNFINISHED,
         cost_usd=total.cost_usd if total else None,
         active=is_held(folder),
+        guided=manifest.guide is not None,
         branch_of=branch.of if branch else None,
         branch_turn=branch.turn if branch else None,
         branch_why=branch.why if branch else "",
@@ -266,6 +267,8 @@ async def delete_run(found: Deletable) -> str:
     """
     await asyncio.to_thread(check_free, found.folder)
     if found.store is not None:
+        from persimchat.memory.recollection import forget
+
         await forget(Settings(store=found.store), found.manifest.run)
     left = await _forget_checkpoints(found)
     await asyncio.to_thread(_remove, found.folder)

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from persimchat.graph.calls import story_utterances
 from persimchat.prompts import prompt_hash
 from persimchat.runs.events import Concluded, Stopped, StoryOutcome
 from persimchat.runs.folder.checkpoints import without_password
@@ -53,7 +52,7 @@ def most_utterances(settings: Settings, story: Mapping[str, Any] | Story | None)
     if story is None:
         return settings.max_messages
     read = story if isinstance(story, Story) else Story.model_validate(story)
-    return story_utterances(read, settings.rounds)
+    return read.most_said(settings.rounds)
 
 
 def _without_secrets(value: Any) -> Any:

@@ -40,6 +40,7 @@ from persimchat.runs.folder.run_folder import (
     VERDICTS,
 )
 from persimchat.state.errors import InputError
+from persimchat.state.guide import Guide
 from persimchat.state.plain_text import quoted
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -84,6 +85,16 @@ class Record:
     def polls(self) -> list[PollAnswer]:
         """The answers to polls that were held afterwards, without stale ones; raises as `read_polls`."""
         return read_polls(self.path)
+
+    @cached_property
+    def guide(self) -> Guide | None:
+        """The guide that it followed; None if it had none.
+
+        Raises:
+            InputError: run.json has a guide that cannot be read.
+        """
+        given = self.manifest.scenario.given.get("guide")
+        return None if given is None else checked(Guide, given, f"{self.path / MANIFEST}, field scenario.guide")
 
     @cached_property
     def interviews(self) -> list[InterviewAnswer]:

@@ -25,7 +25,6 @@ from persimchat.graph.calls import (
     calls_of_answers,
     calls_of_mind,
     calls_of_onlookers,
-    story_utterances,
     utterances_at_most,
     worded_shares,
 )
@@ -122,7 +121,7 @@ def estimate(
     """
     if scenario.story is not None:
         refuse_half_a_story(scenario, settings)
-        return Estimate(story_utterances(scenario.story, settings.rounds), story_rows(scenario, settings))
+        return Estimate(scenario.story.most_said(settings.rounds), story_rows(scenario, settings))
     refuse_unfit_guide(scenario, settings)
     settings = with_limit(settings, scenario.guide, len(scenario.participants))
     most = utterances_at_most(len(scenario.participants), settings)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, Final
 
-from persimchat.graph.calls import MODULE_OF, calls_of_story, hearing_of_story, story_utterances
+from persimchat.graph.calls import MODULE_OF, calls_of_story, hearing_of_story
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
@@ -100,7 +100,7 @@ def _share(story: Story, task: str, name: str, settings: Settings) -> float:
             return host
         case "story_utterance" | "utterance":
             alone = sum(stage.made(len(everybody), len(mains)) for stage in story.stages if stage.by_two)
-            rooms = settings.rounds * alone / story_utterances(story, settings.rounds)
+            rooms = settings.rounds * alone / story.most_said(settings.rounds)
             return rooms * (host + partner) / 2 + (1 - rooms) / len(everybody)
         case "ballot":
             return (name in story.voters) / len(story.voters)

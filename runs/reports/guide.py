@@ -13,10 +13,8 @@ from typing import Final
 
 from persimchat.models.offline.words import content_words
 from persimchat.runs.events import Uttered
-from persimchat.runs.folder.jsonl import checked
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.run_folder import MANIFEST
 from persimchat.runs.folder.themes import Quote, RecordedThemes, Theme, read_themes
 from persimchat.runs.reports.summary import count_words, mean
 from persimchat.state.guide import Guide, GuideQuestion
@@ -120,22 +118,12 @@ def _stem(word: str) -> str:
     return word.casefold()[:_STEM]
 
 
-def guide_of(record: Record) -> Guide | None:
-    """The guide that a run followed; None if it had none.
-
-    Raises:
-        InputError: run.json has a guide that cannot be read.
-    """
-    given = (record.manifest.scenario.model_extra or {}).get("guide")
-    return None if given is None else checked(Guide, given, f"{record.path / MANIFEST}, field scenario.guide")
-
-
 def sections(record: Record) -> list[Section]:
     """The conversation by the questions of its guide, in the order in which they were put; empty without a guide.
 
     Whispers are left out: the group did not hear them.
     """
-    guide = guide_of(record)
+    guide = record.guide
     if guide is None:
         return []
     people = asked_in(record, guide)
@@ -160,7 +148,7 @@ def fresh_themes(record: Record, parts: Sequence[Section]) -> list[RecordedTheme
 
 def not_put(record: Record) -> list[GuideQuestion]:
     """The questions that the moderator did not come to."""
-    guide = guide_of(record)
+    guide = record.guide
     put = {said.question for said in record.utterances}
     return [one for n, one in enumerate(guide.questions, 1) if n not in put] if guide else []
 
@@ -229,7 +217,7 @@ def positions(record: Record) -> list[Positions]:
 
     Agents' answers are those to the polls of `persimchat evaluate guide`; people answered when they took part.
     """
-    guide = guide_of(record)
+    guide = record.guide
     if guide is None:
         return []
     end = record.utterances[-1].turn if record.utterances else 0

@@ -13,7 +13,6 @@ from persimchat.runs.reports.guide import (
     Section,
     asked_in,
     fresh_themes,
-    guide_of,
     not_put,
     positions,
     sections,
@@ -116,6 +115,21 @@ class GroupSummary:
         }
 
 
+def guided(record: Record) -> Guide:
+    """The guide that a run followed.
+
+    Raises:
+        InputError: it followed none, or it cannot be read.
+    """
+    if record.guide is None:
+        raise InputError(
+            "this conversation followed no guide",
+            where=f"run {record.manifest.run}",
+            remedy="Give a run of a scenario with a section guide; examples/focus_group.yaml is one.",
+        )
+    return record.guide
+
+
 def summary_of(record: Record, by: str | None = None) -> GroupSummary:
     """The summary of a recorded run.
 
@@ -124,15 +138,9 @@ def summary_of(record: Record, by: str | None = None) -> GroupSummary:
         by: only themes that this model found; None for the newest of any.
 
     Raises:
-        InputError: it followed no guide, or a file is damaged.
+        InputError: as `guided`; or a file is damaged.
     """
-    guide = guide_of(record)
-    if guide is None:
-        raise InputError(
-            "this conversation followed no guide",
-            where=f"run {record.manifest.run}",
-            remedy="Give a run of a scenario with a section guide; examples/focus_group.yaml is one.",
-        )
+    guide = guided(record)
     parts = sections(record)
     current = fresh_themes(record, parts)
 

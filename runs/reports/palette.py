@@ -36,17 +36,21 @@ NEUTRAL: Final = Tint("#475569", "#94a3b8")
 """Of the judge, the moderator and of verdicts."""
 
 PEOPLE: Final = (
-    Tint("#0369a1", "#38bdf8"),
-    Tint("#b45309", "#fb923c"),
-    Tint("#047857", "#34d399"),
-    Tint("#be185d", "#f472b6"),
-    Tint("#6b7000", "#c8c93c"),
-    Tint("#831843", "#fda4af"),
-    Tint("#5c3d2e", "#c8a08a"),
-    Tint("#134e4a", "#a5f3e4"),
-    Tint("#854d0e", "#fcd34d"),
-    Tint("#365314", "#86c440"),
+    Tint("#0b70c1", "#12bffb"),
+    Tint("#c24408", "#ee9338"),
+    Tint("#0a7f2a", "#4ccb5f"),
+    Tint("#cb0a90", "#ff74da"),
+    Tint("#594d0e", "#f2dc4a"),
+    Tint("#833b71", "#ffd3f4"),
+    Tint("#960b0b", "#ff5464"),
+    Tint("#063382", "#4c8eff"),
+    Tint("#631040", "#c67fb4"),
+    Tint("#0a7c7b", "#8df3e2"),
 )
+"""Blue, orange, green, pink, olive, plum, red, navy, wine and teal; lightness tells near hues apart.
+
+The first six differ most.
+"""
 
 EMOTION_TINTS: Final = dict(
     zip(
@@ -63,7 +67,7 @@ EMOTION_TINTS: Final = dict(
     )
 )
 
-_NAMED: Final = (PEOPLE[0], PEOPLE[2], PEOPLE[1], PEOPLE[3], Tint("#0f766e", "#2dd4bf"), PEOPLE[6])
+_NAMED: Final = (PEOPLE[0], PEOPLE[2], PEOPLE[1], PEOPLE[3], Tint("#0f766e", "#2dd4bf"), PEOPLE[4])
 """Of things that are no people; their names always stand beside them."""
 
 _BLOCKS: Final = {

@@ -23,7 +23,6 @@ from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import palette, words
 from persimchat.runs.reports.charts.drawing import style_sheet, svg
 from persimchat.runs.reports.charts.talk import verdict_style
-from persimchat.runs.reports.guide import guide_of
 from persimchat.runs.reports.guide_summary import summary_of
 from persimchat.runs.reports.report_insights import message_bars, minds_by_agent, report_charts, talk_of
 from persimchat.runs.reports.report_people import emotion_style, people
@@ -119,7 +118,7 @@ def report_html(record: Record) -> str:
             heading=conclusion_heading,
             story=story,
             pruning=pruning_report(minds, who),
-            group=summary_of(record) if guide_of(record) is not None else None,
+            group=summary_of(record) if record.guide is not None else None,
             condition=CONDITION,
             disclaimer=DISCLAIMER,
             chunks=folded(
@@ -129,7 +128,7 @@ def report_html(record: Record) -> str:
             charts=report_charts(talk_of(record, who, rows)),
             messages=message_bars({agent.name: agent.speech.utterances for agent in summary.agents}, who),
             verdicts=record.verdicts,
-            moved=_moved(rows),
+            moved=_moved(rows, record),
             after_whom=AFTER_WHOM,
             interviews=interviews(record.interviews),
             minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
@@ -145,9 +144,10 @@ def _roles(record: Record) -> dict[str, str]:
     return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
 
 
-def _moved(rows: list[Position]) -> list[tuple[Stances, list[Position]]]:
+def _moved(rows: list[Position], record: Record) -> list[tuple[Stances, list[Position]]]:
     """The moves of each source in which anybody moved."""
-    found = [(one, [row for row in rows if (row.source, row.poll) == one.key]) for one in stances_of(rows)]
+    held = stances_of(rows, record.polls)
+    found = [(one, [row for row in rows if (row.source, row.poll) == one.key]) for one in held]
     return [(one, [row for row in own if row.moved]) for one, own in found if one.moves]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.stances import Position
 from persimchat.runs.reports.summary import mean
 
@@ -58,12 +59,14 @@ class Stances:
         poll: the poll; empty for other sources.
         holders: the participants, in the order in which they were first seen.
         uncredited: moves that came after nobody.
+        ask: the poll's question; empty for other sources.
     """
 
     source: str
     poll: str
     holders: tuple[Holder, ...]
     uncredited: int
+    ask: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -72,8 +75,8 @@ class Stances:
 
     @property
     def where(self) -> str:
-        """The source in words: "verdicts", "poll cars"."""
-        return f"poll {self.poll}" if self.poll else self.source
+        """The source in words: "verdicts", "the poll “Tea?”"."""
+        return f"the poll “{self.ask or self.poll}”" if self.poll else self.source
 
     @property
     def moves(self) -> int:
@@ -106,22 +109,28 @@ class Stances:
         }
 
 
-def stances_of(rows: Iterable[Position]) -> list[Stances]:
-    """The ledger of a run in numbers, source by source."""
+def stances_of(rows: Iterable[Position], polls: Iterable[PollAnswer] = ()) -> list[Stances]:
+    """The ledger of a run in numbers, source by source.
+
+    Args:
+        rows: of the ledger.
+        polls: the run's answers to polls, which have the questions' words.
+    """
+    asked = {row.poll: row.question.ask for row in polls}
     grouped: dict[tuple[str, str], list[Position]] = {}
     for row in rows:
         grouped.setdefault((row.source, row.poll), []).append(row)
-    return [_stances(*of, own) for of, own in grouped.items()]
+    return [_stances(source, poll, asked.get(poll, ""), own) for (source, poll), own in grouped.items()]
 
 
-def _stances(source: str, poll: str, rows: Sequence[Position]) -> Stances:
+def _stances(source: str, poll: str, ask: str, rows: Sequence[Position]) -> Stances:
     credit: defaultdict[str, float] = defaultdict(float)
     for row in rows:
         for name, share in row.credit.items():
             credit[name] += share
     names = dict.fromkeys([*(row.agent for row in rows), *credit])
     holders = tuple(_holder(name, [row for row in rows if row.agent == name], credit[name]) for name in names)
-    return Stances(source, poll, holders, sum(bool(row.moved and not row.candidates) for row in rows))
+    return Stances(source, poll, holders, sum(bool(row.moved and not row.candidates) for row in rows), ask)
 
 
 def _holder(agent: str, rows: Sequence[Position], credit: float) -> Holder:

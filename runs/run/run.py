@@ -68,8 +68,14 @@ class Run:
         self._place, self._run, self._folder = place, manifest.run, folder
         self._given, self._first = given, first
         self._control = control or Control(attended=False)
-        about = manifest.settings
-        self._control.begin(manifest.names, manifest.people, baseline=about.baseline, in_story=about.mode == "story")
+        about, guide = manifest.settings, manifest.guide
+        self._control.begin(
+            manifest.names,
+            manifest.people,
+            baseline=about.baseline,
+            in_story=about.mode == "story",
+            moderator=guide.moderator if guide is not None else None,
+        )
         self._progress = Progress(place, manifest, folder, state=state, complete=complete)
         self._trace = Trace(manifest, on=place.traced)
 

@@ -15,8 +15,9 @@ Simulated people are not people: their words are no evidence of what real people
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from persimchat.state.public_names import loader
 
 if TYPE_CHECKING:
     from persimchat.graph.conversation import build_conversation
@@ -69,35 +70,31 @@ __all__ = [
     "stream_events",
 ]
 
-_HOME = {
-    "Control": "runs.control",
-    "InputError": "state.errors",
-    "MachineError": "state.errors",
-    "ModelError": "state.errors",
-    "PerSimChatError": "state.errors",
-    "Persona": "state.persona",
-    "Result": "runs.result",
-    "Scenario": "state.scenario",
-    "Settings": "state.settings",
-    "abranch": "runs.api",
-    "acompanion": "runs.companion.api",
-    "aresume": "runs.api",
-    "as_tool": "runs.tool",
-    "asimulate": "runs.api",
-    "astream_events": "runs.api",
-    "branch": "runs.api",
-    "build_conversation": "graph.conversation",
-    "companion": "runs.companion.api",
-    "conversation_node": "graph.subgraph_node",
-    "load_scenario": "personas.scenario",
-    "resume": "runs.api",
-    "simulate": "runs.api",
-    "stream_events": "runs.api",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load public names on first use, so that `import persimchat` stays quick."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'persimchat' has no attribute {name!r}")
-    return getattr(import_module(f"persimchat.{_HOME[name]}"), name)
+__getattr__ = loader(
+    __name__,
+    {
+        "Control": "runs.control",
+        "InputError": "state.errors",
+        "MachineError": "state.errors",
+        "ModelError": "state.errors",
+        "PerSimChatError": "state.errors",
+        "Persona": "state.persona",
+        "Result": "runs.result",
+        "Scenario": "state.scenario",
+        "Settings": "state.settings",
+        "abranch": "runs.api",
+        "acompanion": "runs.companion.api",
+        "aresume": "runs.api",
+        "as_tool": "runs.tool",
+        "asimulate": "runs.api",
+        "astream_events": "runs.api",
+        "branch": "runs.api",
+        "build_conversation": "graph.conversation",
+        "companion": "runs.companion.api",
+        "conversation_node": "graph.subgraph_node",
+        "load_scenario": "personas.scenario",
+        "resume": "runs.api",
+        "simulate": "runs.api",
+        "stream_events": "runs.api",
+    },
+)

@@ -70,7 +70,7 @@ WRONG = {
     "baseline of debates": (["run", "T", "--baseline", "mad"], "is a debate", "persimchat debate"),
     "baseline of discussions": (["debate", "T", "--baseline", "single_agent"], "is a discussion", "persimchat run"),
     "unfolder": (
-        ["run", "T", "--out", "/proc/nowhere", "--model", "x@http://127.0.0.1:1/v1"],
+        ["run", "T", "--out", "/proc/nowhere"],
         "/proc/nowhere",
         "--out",
     ),
@@ -144,20 +144,34 @@ def test_a_wrong_key_is_not_shown(
     assert b'"stop_reason": "error"' in kept and b"SQLite" in kept
 
 
-@pytest.mark.proof
-def test_an_unreachable_server(finished: Run):
-    """The server stays away through all five attempts, so this takes some seconds."""
-    done = finished("run", "T", "-n", "2", "--model", "any@http://127.0.0.1:1/v1", "--quiet")
+def test_an_unreachable_server(command: Run, tmp_path: Path):
+    """It is told before anything begins: no folder of a run is left."""
+    down = "any@http://127.0.0.1:1/v1"
+    done = command("run", "T", "-n", "2", "--model", down, "--quiet", "--out", "runs")
     assert done.code == 3
-    assert "cannot reach the server at http://127.0.0.1:1/v1" in done.error
-    assert "Check that the server runs" in done.error
+    assert "nothing listens at http://127.0.0.1:1/v1" in done.error
+    assert "Is the server started?" in done.error and "Errno" not in done.error
+    assert not (tmp_path / "runs").exists()
+    assert command("run", "T", "-n", "2", "--messages", "1", "--out", "runs").code == 0
+    kept = read(tmp_path / "runs")
+    for again in (
+        ("resume", "latest", "--messages", "2"),
+        ("branch", "latest", "--at", "1"),
+        ("regenerate", "latest", "--turn", "1"),
+    ):
+        assert "nothing listens at" in command(*again, "--model", down, "--out", "runs").error
+    assert read(tmp_path / "runs") == kept
+
+
+def read(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_an_unknown_model_on_a_server(command: Run, serve: Callable[..., LoopbackServer]):
     server = serve(lambda _: Fault(404, {"error": {"message": "model 'nope' not found"}}))
     done = command("run", "T", "-n", "2", "--model", server.model("nope"))
     assert done.code == 3
-    assert "does not know the model (HTTP 404)" in done.error
+    assert "does not have the model 'nope'; it has 'test-model'" in done.error
 
 
 def test_a_hostile_persona_is_harmless_text(command: Run, serve: Callable[..., LoopbackServer], tmp_path: Path):

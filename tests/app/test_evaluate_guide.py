@@ -126,3 +126,13 @@ def test_asking_for_positions_changes_nothing_else(command: Run, tmp_path: Path)
     assert after.keys() - before.keys() == {"polls.jsonl"}
     assert {name: after[name] for name in before} == before
     assert run_json(folder)["scenario"]["guide"]["moderator"] == "Eva"
+
+
+def test_a_branch_is_refused_with_the_remedy(command: Run) -> None:
+    branch = {"of": "20260101-110000-tea-0000", "turn": 2, "why": "branch"}
+    folder = write_group(RUNS, branch=branch)
+    refused = command("evaluate", "guide", str(folder))
+    assert refused.code == 2
+    assert "--no-positions" in refused.err and branch["of"] in refused.err
+    done = command("evaluate", "guide", str(folder), "--no-positions")
+    assert (done.code, "What would keep you from the app?" in done.out) == (0, True)

@@ -13,7 +13,6 @@ from persimchat.graph.guiding import (
     course_of,
     is_done,
     limit_of,
-    most_said,
     positions_due,
     question_due,
     resting,
@@ -121,7 +120,7 @@ def test_a_person_who_passes_lets_the_others_talk_on() -> None:
 
 
 def test_the_guide_gives_the_limit_where_the_settings_give_none() -> None:
-    assert limit_of(state(), Settings()) == most_said(Guide.model_validate(guide()), 4) == (1 + 2 + 1) + (1 + 6 + 1)
+    assert limit_of(state(), Settings()) == Guide.model_validate(guide()).most_said(4) == (1 + 2 + 1) + (1 + 6 + 1)
     assert limit_of(state(), Settings(max_messages=5)) == 5
     assert with_limit(Settings(), Guide.model_validate(guide()), 4).max_messages == 12
     assert with_limit(Settings(max_messages=7), Guide.model_validate(guide()), 4).max_messages == 7

@@ -31,7 +31,7 @@ AREAS = (
     "v1",
 )
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
-JOINING = ("pages", "serving")
+JOINING = ("pages", "run_pages", "served_world", "serving")
 PARTS = {
     "folder": ("folder", "events"),
     "run": ("run", "folder", "events", "control"),

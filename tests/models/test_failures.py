@@ -89,7 +89,7 @@ async def test_a_server_that_is_not_there(serve: Serve) -> None:
     caught = await failing(model)
     assert isinstance(caught, TransientModelError)
     assert server.url in str(caught)
-    assert "Check that the server runs" in str(caught)
+    assert "Is the server started?" in str(caught)
 
 
 async def test_too_slow_an_answer(serve: Serve) -> None:

@@ -118,7 +118,7 @@ def test_how_long_a_server_asks_to_be_left_alone(value: str, date: str, seconds:
 
 async def test_a_long_pause_is_told_once_and_never_longer_than_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(limits, "get_stream_writer", lambda: told.append)
+    monkeypatch.setattr("langgraph.config.get_stream_writer", lambda: told.append)
     error = Exception()
     error.response = SimpleNamespace(headers={"retry-after": "86400"})  # type: ignore[attr-defined]
     limits.pause_asked_for(error, "told", "m@http://x/v1")

@@ -73,12 +73,12 @@ async def test_models_that_need_no_server(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 async def test_nobody_is_there():
-    with pytest.raises(ModelError, match="cannot reach the server at http://127.0.0.1") as caught:
+    with pytest.raises(ModelError, match="nothing listens at http://127.0.0.1") as caught:
         await reach(f"m@http://127.0.0.1:{free_port()}/v1", Settings())
-    assert "Check that the server runs" in caught.value.remedy
+    assert "Is the server started?" in caught.value.remedy
     down = f"m@http://127.0.0.1:{free_port()}/v1"
     for settings in (Settings(model=down), Settings(module_models={"judge": down}), Settings(embedding=down)):
-        with pytest.raises(ModelError, match="cannot reach"):
+        with pytest.raises(ModelError, match="nothing listens at"):
             await reach_all(settings)
     await reach_all(Settings())
 

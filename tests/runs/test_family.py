@@ -20,6 +20,10 @@ def grow(out: Path, run: str, words: str, of: tuple[str, int] | None = None, **m
     return write_run(out, said, run=run, **more)
 
 
+def listed(out: Path) -> list[ListedRun]:
+    return list_runs(out).runs
+
+
 def shape(tree: Tree) -> Any:
     return {tree.run.run: [shape(branch) for branch in tree.branches]} if tree.branches else tree.run.run
 
@@ -36,16 +40,20 @@ def test_branches_stand_under_their_origin(tmp_path: Path) -> None:
     assert [run.run for run in family(tmp_path / "e", runs)] == ["e"]
 
 
+def test_a_branch_of_the_same_second_comes_after_its_origin(tmp_path: Path) -> None:
+    second, before = "2026-01-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00"
+    for run, of, started in (("c", None, second), ("b", ("c", 1), before), ("a", ("b", 1), second)):
+        grow(tmp_path, run, f"k{run}", of, started=started)
+    assert [run.run for run in family(tmp_path / "a", listed(tmp_path))] == ["c", "b", "a"]
+    assert told(tmp_path / "a", listed(tmp_path)) == [(2, 2, "c:c b:b a:a")]
+
+
 def test_who_names_each_other_is_nobodys_branch(tmp_path: Path) -> None:
     grow(tmp_path, "a", "x", ("b", 1))
     grow(tmp_path, "b", "x", ("a", 1))
     grow(tmp_path, "c", "x", ("c", 1))
     grow(tmp_path, "d", "x", ("a", 1))
     assert {tree.run.run for tree in trees(list_runs(tmp_path).runs)} == {"a", "b", "c"}
-
-
-def listed(out: Path) -> list[ListedRun]:
-    return list_runs(out).runs
 
 
 def told(folder: Path, runs: list[ListedRun]) -> list[tuple[int, int, str]]:

@@ -238,3 +238,53 @@ async def test_other_ways_to_choose_a_speaker_let_the_moderator_rest(tmp_path: P
     assert set(turns) == {BO, CY, DI}
     selected = await asyncio.gather(one("selector", cognition="lean", pattern="selector"))
     assert selected[0].count(EVA) <= len(QUESTIONS)
+
+
+@pytest.mark.proof
+async def test_the_next_question_can_be_put_early_and_a_replay_knows(tmp_path: Path) -> None:
+    class Hurried(Group):
+        def take(self, event: Event) -> None:
+            super().take(event)
+            if event.event == "utterance" and event.turn == 1:
+                self.control.next_question()
+
+    folder = await Hurried().hold(group(), tmp_path)
+    assert [number for number, *_ in put(folder)][:2] == [1, 2]
+    assert [record for record in read_records(folder / "control.jsonl") if record["do"] == "floor"] == [
+        {"turn": 1, "do": "floor", "agent": EVA, "avoid": [], "question": True}
+    ]
+    early = [said for said in read_run(folder).utterances if said.question == 2]
+    assert [said.turn for said in early] == [2]
+    async for _ in Replay(folder, tmp_path / "replays").events():
+        pass
+    for name in ("transcript.jsonl", "minds.jsonl", "control.jsonl"):
+        assert (tmp_path / "replays" / "group" / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+@pytest.mark.proof
+async def test_after_an_early_question_a_run_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    async def hurry(run: str, stop: int | None) -> None:
+        control = Control()
+        async for event in run_simulation(group(), QUICK, out=tmp_path, run=run, control=control):
+            if event.event == "utterance" and event.turn == 1:
+                control.next_question()
+            if event.event == "utterance" and event.turn == stop:
+                control.stop()
+
+    await hurry("whole", None)
+    await hurry("cut", 3)
+    async for _ in resume_run(tmp_path / "cut"):
+        pass
+    assert put(tmp_path / "cut") == put(tmp_path / "whole")
+    assert [line["text"] for line in read_records(tmp_path / "cut" / "transcript.jsonl")] == [
+        line["text"] for line in read_records(tmp_path / "whole" / "transcript.jsonl")
+    ]
+
+
+async def test_without_a_guide_there_is_no_next_question(tmp_path: Path) -> None:
+    one = Group()
+    scenario = group().model_copy(update={"guide": None})
+    async for event in run_simulation(scenario, QUICK.model_copy(update={"max_messages": 1}), control=one.control):
+        if event.event == "started":
+            with pytest.raises(InputError, match="no guide"):
+                one.control.next_question()

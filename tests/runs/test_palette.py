@@ -63,7 +63,17 @@ def test_people_are_told_apart_from_each_other_the_accent_and_the_judge(dark: bo
     alike = [
         (one, other)
         for one, other in combinations([tint[dark] for tint in (*PEOPLE, ACCENT, NEUTRAL)], 2)
-        if difference(one, other) < 8
+        if difference(one, other) < 10
+    ]
+    assert not alike
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_first_six_people_are_told_apart_at_a_glance(dark: bool) -> None:
+    alike = [
+        (one, other)
+        for one, other in combinations([tint[dark] for tint in PEOPLE[:6]], 2)
+        if difference(one, other) < 15
     ]
     assert not alike
 

@@ -162,8 +162,10 @@ def test_answers_of_a_round_are_heard_when_it_is_over(
 def test_polls_are_one_ledger_each(tmp_path: Path) -> None:
     folder = e21(tmp_path)
 
+    words = {"cars": "Close the centre to cars?", "tea": "Tea?"}
+
     def row(poll: str, turn: int, agent: str, answer: str | None, repeat: int = 1, **more: Any) -> dict[str, Any]:
-        asked = {"judge": "offline", "request": "r", "question": {"ask": poll, "named": poll}}
+        asked = {"judge": "offline", "request": "r", "question": {"ask": words[poll], "named": poll}}
         return {"poll": poll, "turn": turn, "agent": agent, "answer": answer, "repeat": repeat, **asked, **more}
 
     cars = [row("cars", 0, B, "no"), row("cars", 7, B, "yes"), row("cars", 0, A, "yes"), row("cars", 7, A, "yes")]
@@ -173,6 +175,8 @@ def test_polls_are_one_ledger_each(tmp_path: Path) -> None:
     (folder / "polls.jsonl").write_text(lines([stale, *cars, *thrice, *tie]))
     rows = rows_of(folder, "polls")
     assert {row.poll for row in rows} == {"cars", "tea"}
+    where = [one.where for one in stances_of(rows, read_run(folder).polls)]
+    assert where == ["the poll “Close the centre to cars?”", "the poll “Tea?”"]  # never an id
     moved = moves(rows)
     assert (moved[B].turn, moved[B].poll, moved[B].candidates, moved[B].credit) == (7, "cars", (1, 4, 6), {A: 1})
     assert moved[B].toward_majority is True

@@ -12,7 +12,7 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
-INPUT = ["topic", "messages", "participants", "relationships", "social_goals", "rules"]
+INPUT = ["topic", "messages", "participants", "relationships", "social_goals", "rules", "guide"]
 
 
 async def schemas(client: LangGraphClient, graph: str) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -23,7 +25,13 @@ from nicegui.functions.notify import notify
 from nicegui.testing import User
 from nicegui.testing.general import nicegui_reset_globals
 from selenium import webdriver
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
 
 from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
@@ -34,6 +42,34 @@ from persimchat.state.settings import Settings
 
 WAIT_S = 90
 """How long a browser waits for what it shall see: a busy machine is slow, and a fault is one after a minute, too."""
+SEE_S = 20
+"""How long a simulated user waits for it."""
+MOVING = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
+"""What a busy machine shows a click: a menu that is still moving, an element that the page has just drawn anew."""
+
+
+class PatientUser(User):
+    """A user whose browser is simulated, and who waits for what shall be seen, however slow the machine is."""
+
+    async def should_see(self, *wanted: Any, **more: Any) -> None:
+        """Wait until it is seen."""
+        await super().should_see(*wanted, **{**more, "retries": round(SEE_S / 0.1)})
+
+    async def should_not_see(self, *wanted: Any, **more: Any) -> None:
+        """Wait until it is not seen."""
+        await super().should_not_see(*wanted, **{**more, "retries": round(SEE_S / 0.05)})
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(WAIT_S):
+        while not true():
+            await asyncio.sleep(0.02)
+
+
+def patient(browser: webdriver.Chrome) -> WebDriverWait[webdriver.Chrome]:
+    """The wait for something in a browser; its condition begins again where the page was drawn anew meanwhile."""
+    return WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
 
 
 @pytest.fixture
@@ -53,7 +89,7 @@ async def user(web: WebContext) -> AsyncIterator[User]:
             async with app.router.lifespan_context(app):
                 transport = httpx.ASGITransport(app)
                 async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-                    yield User(client)
+                    yield PatientUser(client)
     finally:
         del os.environ["NICEGUI_USER_SIMULATION"]
         ui.navigate, ui.notify, ui.download = Navigate(), notify, download

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nicegui.testing import User
+from web.conftest import until
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
@@ -45,11 +46,7 @@ async def more_settings(user: User) -> None:
 async def choose(user: User, kind: str) -> None:
     """Choose a kind of conversation."""
     user.find(marker=f"kind-{kind}").click()
-    for _ in range(100):
-        if one(user, f"kind-{kind}").props["aria-checked"] == "true":
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{kind} is not chosen")
+    await until(lambda: one(user, f"kind-{kind}").props["aria-checked"] == "true")
 
 
 async def begun(web: WebContext, press: Callable[[], object]) -> LiveRun:

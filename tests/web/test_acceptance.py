@@ -8,7 +8,7 @@ import pytest
 from loopback.server import LoopbackServer
 from nicegui import ui
 from nicegui.testing import User
-from web.conftest import begin
+from web.conftest import begin, until
 from web.past_pages import named, press
 
 from persimchat.app.web.chat.branch_dialog import changeable
@@ -39,8 +39,7 @@ async def test_an_address_that_leads_nowhere_has_a_page(user: User):
 @pytest.mark.proof
 async def test_a_run_that_another_program_works_on(user: User, web: WebContext):
     live = await begin(web, messages=2_000, closing="off")
-    while not live.board.turn:
-        await asyncio.sleep(0.02)
+    await until(lambda: live.board.turn)
     live.control.stop()
     await live.ended()
     web.runs.forget(live.run)
@@ -59,8 +58,8 @@ async def test_a_branch_with_another_setting(user: User, web: WebContext):
     live = await begin(web, messages=3)
     await live.ended()
     await user.open(f"/run/{live.run}?turn=1")
-    press(user, named(user, "Branch from this turn"))
-    await user.should_see(marker="branch-settings", retries=20)
+    press(user, named(user, "Branch from this message"))
+    await user.should_see(marker="branch-settings")
     await user.should_not_see("Who says it")  # nothing is said in anybody's place
     (filtering,) = user.find(marker="setting-memory_filtering").elements
     (words,) = user.find(marker="setting-utterance_words").elements
@@ -68,7 +67,7 @@ async def test_a_branch_with_another_setting(user: User, web: WebContext):
     filtering.set_value(True)
     words.set_value("many")
     user.find(marker="branch").click()
-    await user.should_see("should be a valid integer", retries=20)
+    await user.should_see("should be a valid integer")
     assert list(web.runs.active) == []
     words.set_value("12")
     user.find(marker="branch").click()
@@ -118,13 +117,14 @@ async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
         live = await web.runs.start(scenario, Settings(model=server.model(), max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
-    await user.should_see(f"Cannot reach the server at {server.url}")
+    await user.should_see(f"Nothing listens at {server.url}")
     await user.should_see("The conversation could not go on")
     user.find("Another model…").click()
     await user.should_see("Model from here on")
     await user.should_see("Offline, for trying out")
     user.find(marker="with-model").click()
-    while (again := web.runs.get(live.run)) is live or again is None:
-        await asyncio.sleep(0.05)
+    await until(lambda: web.runs.get(live.run) not in (live, None))
+    again = web.runs.get(live.run)
+    assert again is not None
     await again.ended()
     assert again.board.turn == 2

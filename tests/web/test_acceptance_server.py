@@ -15,7 +15,7 @@ from web.conftest import Server
 def test_ctrl_c_stops_runs_at_once_and_quietly(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     server = Server(tmp_path, "--out", "runs")
     wanted = {"topic": "Tea or coffee?", "settings": {"model": "offline", "max_messages": 500, "closing": "off"}}
-    run = httpx.post(f"{server.url}/api/runs", json=wanted).json()["run"]
+    run = httpx.post(f"{server.url}/api/runs", json=wanted, timeout=60).json()["run"]
     with httpx.stream("GET", f"{server.url}/api/runs/{run}/events", timeout=30) as response:
         lines = response.iter_lines()
         assert next(line for line in lines if line == "event: utterance")

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 from web.npm import axe_core
 
 from persimchat.runs.api import simulate
@@ -35,7 +33,7 @@ class Eyes:
         self.browser = browser
         self.url = url
         self._axe = axe
-        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=[StaleElementReferenceException])
+        self.wait = patient(browser)
 
     @contextmanager
     def held_still(self) -> Iterator[None]:

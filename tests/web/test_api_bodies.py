@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nicegui.testing import User
+from pydantic import TypeAdapter, ValidationError
 
 from persimchat.app.web.api.bodies import read_json
+from persimchat.app.web.api.models import Branch, Conversation, Intervention
+from persimchat.app.web.api.wrong_requests import wrong_in
 from persimchat.app.web.guard import MOST_BYTES
 from persimchat.state.errors import InputError
 
@@ -86,3 +89,41 @@ PLAIN: Any = st.recursive(
 @given(PLAIN)
 def test_what_is_right_is_read(data: Any) -> None:
     assert read_json(json.dumps(data).encode()) == data
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "words", "where"),
+    [
+        (Conversation, [], "the body should be an object with fields, not a list", "body"),
+        (Conversation, None, "the body should be an object with fields, not null", "body"),
+        (Conversation, {}, "topic is missing", "body.topic"),
+        (Conversation, {"topic": ""}, "topic is empty", "body.topic"),
+        (Conversation, {"topic": "T", "nonsense": 1}, "there is no field nonsense", "body.nonsense"),
+        (Conversation, {"topic": "T", "rules": {"a": 1}}, "rules should be a list, not an object", "body.rules"),
+        (
+            Conversation,
+            {"topic": "T", "participants": [3]},
+            "participants.0 should be text or an object with fields, not 3",
+            "body.participants.0",
+        ),
+        (
+            Conversation,
+            {"topic": "T", "participants": [{"name": "Eva"}]},
+            "participants.0.description is missing",
+            "body.participants.0.description",
+        ),
+        (Branch, {"turn": "four"}, "turn should be a whole number, not 'four'", "body.turn"),
+        (Branch, {"turn": -1}, "turn should be 0 or more, not -1", "body.turn"),
+        (Branch, {"say": "hello"}, "say should be an object with fields, not 'hello'", "body.say"),
+        (Intervention, {}, "do is missing", "body.do"),
+        (Intervention, {"do": "hand", "agent": "A", "raised": "up"}, "raised should be true or false", "body.raised"),
+        (Intervention, {"do": "dance"}, "do should be one of 'say', 'topic'", "body.do"),
+    ],
+)
+def test_a_body_of_the_wrong_form_is_told_in_plain_words(model: Any, body: Any, words: str, where: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(model).validate_python(body, from_attributes=True)
+    errors = [{**one, "loc": ("body", *one["loc"])} for one in refused.value.errors()]
+    wrong = wrong_in(errors, body)
+    assert wrong.what.startswith(words)
+    assert wrong.where == where

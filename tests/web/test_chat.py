@@ -86,7 +86,7 @@ async def test_an_utterance_says_who_when_and_how(user: User, web: WebContext):
     for said in live.board.utterances:
         await user.should_see(said.text)
         await user.should_see(said.speaker)
-        await user.should_see(f"turn {said.turn}")
+        await user.should_see(f"message {said.turn}")
     await user.should_see("The conversation is over. The message limit was reached.")
     await user.should_see("Ended")
 
@@ -98,9 +98,9 @@ async def test_going_back_and_forth(user: User, web: WebContext):
     await user.open(f"/run/{live.run}?turn=2")
     assert bubbles(user) == texts[:2]
     await user.should_not_see("The conversation is over")
-    await user.should_see("Looking at turn 2 of 5.")
+    await user.should_see("Looking at message 2 of 5.")
     user.find(marker="newest").click()
-    await user.should_see("The conversation is over", retries=20)
+    await user.should_see("The conversation is over")
     assert bubbles(user) == texts
 
 
@@ -138,10 +138,10 @@ async def test_new_utterances_are_drawn_and_said_once(user: User, web: WebContex
     one = live.board.utterances[-1]
     assert _announced(user) == ""
     live.board.take(one.model_copy(update={"turn": 3, "text": "Something new."}))
-    await user.should_see("Something new.", retries=20)
+    await user.should_see("Something new.")
     assert _announced(user) == f"{one.speaker}: Something new."
     live.board.take(TopicChanged(turn=3, topic="Bees"))
-    await user.should_see("The topic is now: Bees", retries=20)
+    await user.should_see("The topic is now: Bees")
     assert _announced(user) == f"{one.speaker}: Something new."
 
 
@@ -209,9 +209,9 @@ def board_with(line: Line) -> Board:
 @pytest.mark.parametrize(
     ("line", "seen"),
     [
-        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 1 → 4", "turn 4 · 1.2 s"]),
+        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 1 → 4", "message 4 · 1.2 s"]),
         (SAID.model_copy(update={"edited_by": "branch"}), ["Edited by you for this branch"]),
-        (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
+        (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "message 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
         (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Corrected: still repeats a message"]),
         (

@@ -14,8 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient, until
 
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -30,8 +29,7 @@ async def begun(out: Path) -> str:
     settings = Settings(model="offline", max_messages=2_000, closing="off", human_turns="hand")
     live = await LiveRuns(out).start(make_scenario("Tea or coffee?", people), settings)
     live.control.raise_hand("Petr")
-    while live.board.asked is None:
-        await asyncio.sleep(0.02)
+    await until(lambda: live.board.asked is not None)
     live.control.leave()
     await live.ended()
     return live.run
@@ -42,7 +40,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, WAIT_S)
+        self.wait = patient(browser)
 
     def open(self, server: Server, run: str) -> None:
         self.browser.get(f"{server.url}/run/{run}")
@@ -126,7 +124,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.button("Pause").click()  # after this utterance
     page.answer("I would like some tea.")
     page.until(lambda: "Paused" in page.header)
-    page.button("Raise your hand").click()
+    page.button("Raise hand").click()
     page.button("Continue").click()
     page.until(lambda: "Waiting for Petr" in page.header)
     page.until(lambda: browser.title.startswith("Your turn, Petr"))
@@ -145,11 +143,11 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.until(lambda: page.said == seen and "Paused" in page.header)
     browser.close()
     browser.switch_to.window(second)
-    page.button("As the moderator").click()
+    page.button("Step in from outside: change the topic, give somebody the floor").click()
     item = (By.XPATH, "//*[contains(@class, 'q-item')][contains(., 'Give the floor to')]")
     page.until(lambda: browser.find_elements(*item))
     browser.find_elements(*item)[0].click()
-    page.button("Raise your hand").click()
+    page.button("Raise hand").click()
     page.button("Continue").click()
     page.until(lambda: "Paused" not in page.header)
     browser.get("about:blank")  # nobody looks, and it goes on
@@ -174,4 +172,4 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.button("Stop").click()
     page.button("End it").click()
     page.until(lambda: "Ended" in page.header)
-    assert "The moderator ended the conversation." in browser.page_source
+    assert "Somebody ended the conversation from outside." in browser.page_source

@@ -25,8 +25,8 @@ async def test_the_menu_of_a_line_leads_to_prompts_and_answers(user: User, web: 
 
     await user.open("/menu")
     user.find(marker="calls-of").click()
-    await user.should_see("What the models were asked around turn 2", retries=20)
-    await user.should_see("They are those of then, word for word.", retries=100)
+    await user.should_see("What the models were asked around message 2")
+    await user.should_see("They are those of then, word for word.")
 
 
 async def test_a_line_is_copied_with_its_speaker(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.testing import User
-from web.conftest import begin
+from web.conftest import begin, until
 
 from persimchat.app.web.chat.speaking import AS_MODERATOR, voice
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.runs.control import Control
 from persimchat.runs.events import Speaking, Token
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.settings import Settings
@@ -32,12 +30,6 @@ async def with_people(web: WebContext, *names: str, **settings: object) -> LiveR
     live = await web.runs.start(make_scenario("Tea?", people), Settings(**given))
     live.control.pause()
     return live
-
-
-async def until(true: Callable[[], object]) -> None:
-    """Wait until something is so; the test's own time limit is the longest wait."""
-    while not true():
-        await asyncio.sleep(0.02)
 
 
 async def asked(live: LiveRun, name: str) -> None:
@@ -109,7 +101,7 @@ async def test_a_person_takes_a_turn(user: User, web: WebContext):
     await until(lambda: live.board.turn)
     said = live.board.utterances[0]
     assert (said.speaker, said.text) == ("Petr", "Tea, please.\nWith milk.")
-    await user.should_see("Tea, please.\nWith milk.", retries=20)
+    await user.should_see("Tea, please.\nWith milk.")
     assert field(user).value == ""
     live.broadcast.cancel()
 
@@ -126,14 +118,14 @@ async def test_a_person_whispers_and_passes(user: User, web: WebContext):
     write(user, "Only you.")
     await until(lambda: live.board.turn)
     assert live.board.utterances[0].heard_by == [agent]
-    await user.should_see(f"only {agent} can hear this", retries=20)
+    await user.should_see(f"only {agent} can hear this")
     assert heard.value != agent, "the next words would be a whisper, too"
     await until(lambda: live.board.paused)
     await asked(live, "Petr")
-    await user.should_see("Your turn, Petr", retries=20)
+    await user.should_see("Your turn, Petr")
     live.control.pause()
     user.find("Pass").click()
-    await user.should_see("Petr passes this time.", retries=50)
+    await user.should_see("Petr passes this time.")
     assert not live.board.hands  # who is asked has no hand up any longer
     live.broadcast.cancel()
 
@@ -152,7 +144,7 @@ async def test_a_person_says_how_much_they_need_to_talk(user: User, web: WebCont
     slider.value = 10
     user.find("Answer").click()
     await until(lambda: live.board.asked is not None and live.board.asked.what == "utterance")
-    await user.should_see("Your turn, Petr", retries=20)
+    await user.should_see("Your turn, Petr")
     live.broadcast.cancel()
 
 
@@ -167,11 +159,11 @@ async def test_several_people_at_one_run(user: User, web: WebContext):
     user.find(marker="hand").click()
     live.control.raise_hand("Petr", raised=False)
     await asked(live, "Eva")
-    await user.should_see("It is Eva's turn.", retries=20)
+    await user.should_see("It is Eva's turn.")
     await user.open(f"/run/{live.run}")
-    await user.should_see("It is Eva's turn.", retries=20)  # the tab still speaks as Petr
+    await user.should_see("It is Eva's turn.")  # the tab still speaks as Petr
     user.find("Speak as Eva").click()
-    await user.should_see("Your turn, Eva", retries=20)
+    await user.should_see("Your turn, Eva")
     live.control.answer("I was quicker, in another tab.")
     write(user, "Mine.")
     assert field(user).value == "Mine."
@@ -204,21 +196,21 @@ async def test_the_moderator(user: User, web: WebContext):
     assert (hello.speaker, hello.text, hello.heard_by) == ("Moderator", "Good evening.", None)
     assert (whisper.text, whisper.heard_by) == ("You begin.", [first])
     assert floor.speaker == second
-    await user.should_see("The topic is now: Cocoa", retries=20)
+    await user.should_see("The topic is now: Cocoa")
     user.find(marker="pause").click()
     assert live.control.paused
     user.find(marker="stop").click()
     await user.should_see("End the conversation?")
     user.find("End it").click()
     await live.ended()
-    await user.should_see("The moderator ended the conversation.", retries=20)
+    await user.should_see("Somebody ended the conversation from outside.")
     await user.should_see("Resume")
 
 
 async def test_a_baseline_holds_its_conversation_alone(user: User, web: WebContext):
     live = await begin(web, messages=4, baseline="single_agent")
     await user.open(f"/run/{live.run}")
-    await user.should_see("The method single_agent runs by itself", retries=20)
+    await user.should_see("The method single_agent runs by itself")
     await user.should_not_see(marker="words")
     await live.ended()
 
@@ -230,12 +222,26 @@ async def test_the_utterance_that_is_being_made(user: User, web: WebContext):
     await user.open(f"/run/{live.run}")
     live.board.take(Speaking(turn=3, speaker=speaker, need_to_talk={}))
     live.board.take(Token(turn=3, speaker=speaker, text="Half a "))
-    await user.should_see("Half a ", retries=20)
+    await user.should_see("Half a ")
     live.board.take(Token(turn=3, speaker=speaker, text="sentence"))
-    await user.should_see("Half a sentence", retries=20)
+    await user.should_see("Half a sentence")
     live.board.take(live.board.utterances[0].model_copy(update={"turn": 3, "text": "A sentence."}))
-    await user.should_see("A sentence.", retries=20)
+    await user.should_see("A sentence.")
     await user.should_not_see("Half a sentence")
+
+
+async def test_the_header_says_at_once_that_a_run_was_stopped(
+    user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch
+):
+    live = await with_people(web, "Petr")
+    await until(lambda: live.board.paused)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Paused")
+    monkeypatch.setattr(Control, "stopped", True)  # held in this moment: what is under way comes to its end
+    await user.should_see("Ending…")
+    monkeypatch.undo()
+    live.control.stop()
+    await live.ended()
 
 
 async def test_a_run_that_was_stopped_goes_on(user: User, web: WebContext):
@@ -273,7 +279,7 @@ async def test_a_limit_is_raised_in_a_dialog(user: User, web: WebContext):
     await live.ended()
     await user.open(f"/run/{live.run}")
     user.find("Raise the limit…").click()
-    await user.should_see("Message limit in all", retries=20)
+    await user.should_see("Message limit in all")
     (field,) = user.find("Message limit in all").elements
     assert isinstance(field, ui.number)
     assert field.value == 12
@@ -294,9 +300,9 @@ async def test_a_budget_is_raised_in_a_dialog(user: User, web: WebContext):
     await live.ended()
     await user.open(f"/run/{live.run}")
     await user.should_see("The budget is used up.")
-    await user.should_see("left: 0 calls", retries=20)
+    await user.should_see("left: 0 calls")
     user.find("Raise the limit…").click()
-    await user.should_see("Budget: calls in all", retries=20)
+    await user.should_see("Budget: calls in all")
     (field,) = user.find("Budget: calls in all").elements
     assert isinstance(field, ui.number)
     assert field.value == 40
@@ -315,12 +321,12 @@ async def test_branching_with_another_line(user: User, web: WebContext):
     await user.open(f"/run/{live.run}?turn=2")
     second = live.board.utterances[1]
     buttons = [
-        b for b in user.find(kind=ui.button).elements if f"More about turn 2 of {second.speaker}" in str(b.props)
+        b for b in user.find(kind=ui.button).elements if f"More about message 2 of {second.speaker}" in str(b.props)
     ]
     click(user, buttons[0])
-    await user.should_see("Branch with another message here…", retries=20)
+    await user.should_see("Branch with another message here…")
     user.find(marker="branch-line").click()
-    await user.should_see("A different next message (optional)", retries=20)
+    await user.should_see("A different next message (optional)")
     (words,) = user.find("A different next message (optional)").elements
     (shared,) = user.find("Shared messages").elements
     assert isinstance(words, ui.textarea)

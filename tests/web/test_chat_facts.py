@@ -77,8 +77,8 @@ def test_why_somebody_spoke():
 
 
 def test_the_offline_models_seconds_are_not_shown_as_measured():
-    assert head(SECOND, STARTED) == "turn 2 · 1.2 s"
-    assert head(SECOND.model_copy(update={"speaker": "Bo"}), STARTED) == "turn 2"
+    assert head(SECOND, STARTED) == "message 2 · 1.2 s"
+    assert head(SECOND.model_copy(update={"speaker": "Bo"}), STARTED) == "message 2"
 
 
 def test_words_of_others_are_announced_as_such():
@@ -183,7 +183,7 @@ async def test_a_guides_question_stands_over_the_line_that_puts_it(user: User, w
     lines = "\n".join(map(json.dumps, ({**first, "question": 1}, second)))
     (folder / "transcript.jsonl").write_text(f"{lines}\n", encoding="utf-8")
     await user.open(page_of(live.run))
-    await user.should_see("Question 1 of 2", retries=20)
+    await user.should_see("Question 1 of 2")
     await user.should_see("What did you <b>drink</b>?")
     when = "Everybody is shown this" if shown else "Everybody is shown this, from the beginning"
     (stimulus,) = user.find(marker="shown").elements
@@ -199,9 +199,9 @@ async def test_a_branch_says_so_and_leads_to_its_origin(user: User, web: WebCont
     await made.ended()
     await user.open(page_of(made.run))
     if again:
-        await user.should_see("This is a new run, in which message 2 is said again.", retries=20)
+        await user.should_see("This is a new run, in which message 2 is said again.")
     else:
-        await user.should_see("This is a branch: its first message is that of another run", retries=20)
+        await user.should_see("This is a branch: its first message is that of another run")
         await user.should_see("From here on, the branch goes its own way")
     links = {link.props["href"] for link in user.find(kind=ui.link).elements}
     assert {page_of(live.run, 1), comparison_of(live.run, made.run)} <= links

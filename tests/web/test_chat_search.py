@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-
 import httpx
 import pytest
 from nicegui import ui
 from nicegui.testing import User
-from web.conftest import begin
+from web.conftest import begin, until
 
 from persimchat.app.web.chat.search import matching, plain
 from persimchat.app.web.context import WebContext
@@ -28,13 +25,6 @@ def test_search_knows_no_case_and_no_accents():
     assert matching(SAID, "butter") == [1, 2]
     assert matching(SAID, "chleb") == matching(SAID, "DVORAC") == [1]
     assert matching(SAID, "  ") == matching(SAID, "tea") == []
-
-
-async def until(true: Callable[[], object]) -> None:
-    """Wait until something is true."""
-    async with asyncio.timeout(30):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 @pytest.mark.proof
@@ -64,7 +54,7 @@ async def test_the_list_of_shortcuts_has_a_switch(user: User, web: WebContext):
     await live.ended()
     await user.open(page_of(live.run))
     user.find(marker="shortcuts").click()
-    await user.should_see("Pause or continue", retries=20)
+    await user.should_see("Pause or continue")
     await user.should_see("Use single keys as shortcuts")
 
 

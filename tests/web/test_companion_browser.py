@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.companion_worlds import ODA, lake
 from web.conftest import Server
+from web.fitting import WIDE
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 from web.test_keyboard import OUTLINED, Keyboard
@@ -20,7 +21,6 @@ from web.test_past_browser import Page
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
 WIDTHS = (1280, 390)
-WIDE = "return document.documentElement.scrollWidth > window.innerWidth"
 TALK = f"/companion?agent={ODA.replace(' ', '+')}&person="
 HOSTILE = "<img src=x onerror=window.__x=1>"
 

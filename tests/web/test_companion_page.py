@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from nicegui import ui
 from nicegui.testing import User
 from web.companion_worlds import ODA, lake
+from web.conftest import until
 from web.past_pages import named, press
 
 from persimchat.app.web.context import WebContext
@@ -41,14 +41,6 @@ async def talked(web: WebContext, *words: str, person: str = "Petr") -> Pair:
     return pair
 
 
-async def until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError("it has not happened")
-
-
 def field(user: User, marker: str) -> ui.input | ui.textarea:
     (found,) = user.find(marker=marker).elements
     assert isinstance(found, ui.input | ui.textarea)
@@ -63,7 +55,7 @@ async def test_a_name_and_an_agent_are_chosen(user: User) -> None:
     await user.should_see("the person's name is empty")
     field(user, "person").set_value("Petr")
     press(user, named(user, f"Talk with {ODA}"))
-    await user.should_see(f"You have not talked with {ODA} yet.", retries=20)
+    await user.should_see(f"You have not talked with {ODA} yet.")
 
 
 async def test_no_such_agent(user: User) -> None:
@@ -79,7 +71,7 @@ async def test_words_are_answered(user: User, web: WebContext) -> None:
     await user.should_see("My sister is called Mira.")
     pair = await talked(web)
     assert [one["said"] for one in pair.exchanges] == ["My sister is called Mira."]
-    await user.should_see(pair.exchanges[0]["utterance"], retries=20)
+    await user.should_see(pair.exchanges[0]["utterance"])
     await user.should_see(f"{pair.trust} of 10")
     assert named(user, "Trust").props["aria-valuenow"] == pair.trust
     assert field(user, "words").value == ""
@@ -94,7 +86,7 @@ async def test_what_is_remembered(user: User, web: WebContext) -> None:
     await user.should_see(pair.over.summary)
     await user.should_see("1 talk before")
     await talked(web, "Actually my sister is called Mara.", "Goodbye!")
-    await user.should_see("1 line is no longer in force", retries=20)
+    await user.should_see("1 line is no longer in force")
 
 
 async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContext) -> None:
@@ -109,13 +101,13 @@ async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContex
     field(user, "statement").set_value(f"Her name is Mara {HOSTILE}")
     user.find("Save").click()
     await until(lambda: pair.tie is not None and len(pair.tie.facts) == 2)
-    await user.should_see(f"Her name is Mara {HOSTILE}", retries=20)
-    await user.should_see("edited by Petr", retries=20)
+    await user.should_see(f"Her name is Mara {HOSTILE}")
+    await user.should_see("edited by Petr")
     assert pair.tie.facts[0].replaced_by == pair.tie.facts[1].id
     press(user, named(user, f"Forget this one: Her name is Mara {HOSTILE}"))
     await user.should_see("Forget this line?")
     user.find(marker="forget-one").click()
-    await user.should_see("Nothing yet.", retries=20)
+    await user.should_see("Nothing yet.")
     assert pair.tie.facts == []
 
 
@@ -134,7 +126,7 @@ async def test_everything_is_forgotten(user: User, web: WebContext) -> None:
     field(user, "forget-name").set_value("PETR ")
     assert button.enabled
     user.find(marker="forget-now").click()
-    await user.should_see(f"{ODA} has forgotten you.", retries=50)
+    await user.should_see(f"{ODA} has forgotten you.")
     assert pair.gone
     files = [path for path in web.world.folder.rglob("*") if path.is_file()]
     assert not any(b"Kiwi" in path.read_bytes() for path in files)
@@ -149,8 +141,8 @@ async def test_the_end_of_a_talk(user: User, web: WebContext) -> None:
     await talked(web, "My dog is called Kiwi.")
     await user.open(PETR)
     user.find("End the talk").click()
-    await user.should_see("The talk is over.", retries=50)
-    await user.should_see("“My dog is called Kiwi.”", retries=20)
+    await user.should_see("The talk is over.")
+    await user.should_see("“My dog is called Kiwi.”")
 
 
 async def test_another_person_sees_nothing_of_it(user: User, web: WebContext) -> None:
@@ -165,9 +157,9 @@ async def test_words_of_danger_show_help_and_are_answered(user: User, web: WebCo
     await user.should_not_see("findahelpline.com")
     pair = await talked(web, "I want to die.")
     assert pair.exchanges[0]["utterance"]
-    await user.should_see("findahelpline.com", retries=20)
+    await user.should_see("findahelpline.com")
     press(user, named(user, "Close"))
-    await user.should_not_see("findahelpline.com", retries=20)
+    await user.should_not_see("findahelpline.com")
 
 
 async def test_something_happens(user: User, web: WebContext) -> None:

@@ -15,6 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from small_experiment import SMALL
 from web.conftest import Server
+from web.fitting import WIDE, WIDTHS
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 from web.test_keyboard import Keyboard
@@ -22,8 +23,6 @@ from web.test_past_browser import Page
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
-WIDTHS = (1440, 1024, 768, 390)
-WIDE = "return document.documentElement.scrollWidth > window.innerWidth"
 REFUSED = (
     "addEventListener('securitypolicyviolation', event => (window.__refused ??= []).push(event.violatedDirective))"
 )

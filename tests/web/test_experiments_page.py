@@ -54,12 +54,12 @@ async def test_progress_of_another_process(user: User, web: WebContext):
     await user.should_see("The report is written at the end.")
     with place.driven():
         begin_cell(place, cells[0])
-        await user.should_see("1 running", retries=30)
+        await user.should_see("1 running")
         await user.should_see("Ctrl-C there stops it")
     hold = [hold_cell(place, cell) for cell in cells[1:]]
     assert len(hold) == 3
     (place.path / "report.html").write_text("<h1>small</h1>")
-    await user.should_see("3 of 4 conversations done · 1 interrupted", retries=30)
+    await user.should_see("3 of 4 conversations done · 1 interrupted")
     await user.should_see("Show the report")
 
 
@@ -121,7 +121,7 @@ async def test_a_run_of_a_cell_is_read_only(user: User, web: WebContext):
     await user.should_see("I like tea.")
     await user.should_not_see("Resume")
     await user.should_not_see("Delete")
-    await user.should_not_see("Branch from this turn")
+    await user.should_not_see("Branch from this message")
     press(user, named(user, "More actions for this run"))
     await user.should_see("Set up another like this")
 

@@ -15,7 +15,7 @@ from companion_worlds import files_with
 from udp_games import a_game
 
 from persimchat.app.companion_udp.server import serve_udp
-from persimchat.app.web.serving import look_after
+from persimchat.app.web.served_world import look_after
 from persimchat.app.web.v1.app import Manner, v1_app
 from persimchat.runs.companion.world import World, opened_world
 

@@ -96,7 +96,7 @@ def test_a_token_is_asked_for_and_kept_out_of_the_address():
 def test_the_printed_address_holds_any_token(tmp_path: Path):
     served = Server(tmp_path, "--host", "0.0.0.0", PERSIMCHAT_TOKEN="a+b&c#d e")
     try:
-        with httpx.Client(follow_redirects=True) as browser:
+        with httpx.Client(follow_redirects=True, timeout=60) as browser:
             assert browser.get(served.url.replace("0.0.0.0", "127.0.0.1")).status_code == 200
     finally:
         served.close()

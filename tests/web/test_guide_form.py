@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from nicegui.testing import User
+from web.conftest import until
 from web.first_screen import begun, choose, fill, one
 
 from persimchat.app.web.context import WebContext
@@ -138,10 +137,6 @@ async def test_me(user: User):
     await user.should_see(marker="seat-4")
     assert one(user, "seat-4").props["data-who"] == "Petr, a person"
     assert "5 participants" in one(user, "echo").text
-    for _ in range(200):
-        if " to " in one(user, "estimate").text:  # a range, as nobody knows what a person does
-            break
-        await asyncio.sleep(0.05)
-    assert " to " in one(user, "estimate").text
+    await until(lambda: " to " in one(user, "estimate").text)  # a range, as nobody knows what a person does
     await choose(user, "focus")
     assert one(user, "guide-moderator").value == "Petr"  # a person among them asks

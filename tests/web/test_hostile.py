@@ -9,13 +9,11 @@ from urllib.parse import quote
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 from web.hostile_runs import CHART, NAMES, SCRIPT, VUE, hostile_personas, hostile_run, hostile_setup
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
@@ -56,7 +54,7 @@ class Visitor:
     def __init__(self, browser: webdriver.Chrome, url: str) -> None:
         self.browser = browser
         self.url = url
-        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=[StaleElementReferenceException])
+        self.wait = patient(browser)
 
     def open(self, address: str, ready: str = "main") -> None:
         self.browser.get(self.url + address)

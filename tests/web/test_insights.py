@@ -15,8 +15,7 @@ from run_folders import PEOPLE, given, manifest, mind, score, utterance, write_d
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server, begin
+from web.conftest import Server, begin, patient
 
 from persimchat.app.web import insights
 from persimchat.app.web.board import Board, board_of
@@ -106,7 +105,7 @@ async def test_figures_at_a_turn(user: User, web: WebContext):
     await user.should_see("After message 3")
     await user.should_see(f"Wants to talk most: {LI} (5 of 10)")
     viewing.go_to(None)
-    await user.should_see(f"Wants to talk most: {LI} (6 of 10)", retries=20)
+    await user.should_see(f"Wants to talk most: {LI} (6 of 10)")
     assert figure(user, "messages") == "4"
     assert figure(user, "response") == "3.00 s"
     assert figure(user, "coherence_best") == "9.0"
@@ -138,10 +137,10 @@ async def test_the_slider_moves_a_line_and_draws_nothing_again(user: User, web: 
     before = {title: ElementTree.tostring(svg) for title, svg in drawn(user).items()}
     await user.should_see(f"Wants to talk most: {LI} (3 of 10)")
     viewing.go_to(3)
-    await user.should_see(f"Wants to talk most: {LI} (5 of 10)", retries=20)
+    await user.should_see(f"Wants to talk most: {LI} (5 of 10)")
     assert around(user).style["--at"] == "0.7"
     viewing.go_to(None)
-    await user.should_see(f"Wants to talk most: {LI} (6 of 10)", retries=20)
+    await user.should_see(f"Wants to talk most: {LI} (6 of 10)")
     assert "following" in around(user).classes
     assert {title: ElementTree.tostring(svg) for title, svg in drawn(user).items()} == before
 
@@ -255,7 +254,7 @@ async def test_a_person_among_agents(user: User, web: WebContext):
 async def test_what_is_left_of_the_budget(user: User, web: WebContext):
     settings = manifest()["settings"] | {"budget_calls": 10, "budget_tokens": 1000, "budget_usd": None}
     await look_at(user, web, tea(web.runs.out, settings=settings))
-    await user.should_see("7 of 10 left", retries=20)
+    await user.should_see("7 of 10 left")
     await user.should_see("0 of 1,000 left")
 
 
@@ -274,7 +273,7 @@ async def test_a_live_run(user: User, web: WebContext):
     live = await begin(web, messages=4, analysis=True)
     await user.open(f"/run/{live.run}")
     await live.ended()
-    await user.should_see(marker="figure-messages", content="4", retries=30)
+    await user.should_see(marker="figure-messages", content="4")
     assert figure(user, "tokens").startswith("about ")
 
 
@@ -287,7 +286,7 @@ def test_charts_in_a_browser(server: Server, browser):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "Eva")
     folder = write_debate(server.folder / "conversations", 6, names, run="20260101-120000-hostile")
     browser.get(f"{server.url}/run/{folder.name}")
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".panel-tabs [role=tab]"))[1].click()
     wait.until(lambda b: (found := b.execute_script(SCALES)) and max(found) < 1.05)  # laid out for the panel
     needs = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".charts svg[data-last='6']"))[-3]
@@ -319,7 +318,7 @@ def test_texts_of_charts_are_12_pixels(server: Server, browser, width: int):
     folder = write_debate(server.folder / "conversations", 6, run=f"20260101-120000-sizes-{width}")
     browser.set_window_size(width, 900)
     browser.get(f"{server.url}/run/{folder.name}")
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     opener = ".panel-tabs [role=tab]" if width >= 900 else ".nav-view"
     wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, opener))[1 if width >= 900 else 2].click()
     try:

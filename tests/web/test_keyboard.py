@@ -6,8 +6,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
@@ -27,7 +26,7 @@ class Keyboard:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, WAIT_S)
+        self.wait = patient(browser)
 
     def press(self, *keys: str) -> None:
         ActionChains(self.browser).send_keys(*keys).perform()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from loopback.server import free_port
 from web.conftest import begin
 
-from persimchat.app.web.context import WebContext
+from persimchat.app.web import live_runs
+from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.live_runs import LiveRun
+from persimchat.runs.events import Event
 from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, ModelError
 
 
@@ -31,6 +36,30 @@ async def test_a_renamed_run_goes_on_under_its_folders_name(web: WebContext):
     resumed.broadcast.cancel()
     await resumed.ended()
     assert (resumed.board.stopped.reason, resumed.board.error) == ("stopped", "")
+
+
+async def test_what_has_told_its_end_can_be_gone_on_with_at_once(web: WebContext, monkeypatch: pytest.MonkeyPatch):
+    closes = asyncio.Event()
+
+    async def slow(*given: Any, **named: Any) -> AsyncIterator[Event]:
+        async for event in run_simulation(*given, **named):
+            yield event
+        await closes.wait()
+
+    monkeypatch.setattr(live_runs, "run_simulation", slow)
+    live = await begin(web, messages=1, closing="off")
+    viewing = Viewing(web, live.run, live.board)
+    assert viewing.live is live
+    while live.board.stopped is None:
+        await asyncio.sleep(0.01)
+    assert not live.over
+    assert viewing.live is None
+    resuming = asyncio.create_task(web.runs.resume(live.run, {"max_messages": 2}))
+    await asyncio.sleep(0)
+    closes.set()
+    resumed = await resuming
+    await resumed.ended()
+    assert resumed.board.turn == 2
 
 
 @pytest.mark.proof
@@ -89,7 +118,7 @@ async def test_what_another_process_has_added_is_seen(web: WebContext):
 
 async def test_a_wrong_server_is_told_before_anything_begins(web: WebContext):
     down = f"m@http://127.0.0.1:{free_port()}/v1"
-    with pytest.raises(ModelError, match="cannot reach the server"):
+    with pytest.raises(ModelError, match="nothing listens at"):
         await begin(web, model=down)
     assert not web.runs.out.exists() or list(web.runs.out.iterdir()) == []
     live = await over(web, messages=1)
@@ -98,6 +127,6 @@ async def test_a_wrong_server_is_told_before_anything_begins(web: WebContext):
         web.runs.branch(live.run, 1, changes={"model": down}),
         web.runs.regenerate(live.run, 1, {"model": down}),
     ):
-        with pytest.raises(ModelError, match="cannot reach the server"):
+        with pytest.raises(ModelError, match="nothing listens at"):
             await again
     assert [path.name for path in web.runs.out.iterdir()] == [live.run]

@@ -117,7 +117,7 @@ async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, web: WebConte
     assert not enabled(user, "Previous message")
     (who,) = user.find(kind=ui.select).elements
     who.set_value(0)
-    await user.should_see(f"{EVA} at 0", retries=30)
+    await user.should_see(f"{EVA} at 0")
 
 
 async def test_the_part_follows_the_slider(user: User, web: WebContext):
@@ -125,12 +125,12 @@ async def test_the_part_follows_the_slider(user: User, web: WebContext):
     await user.should_see("After message 2 of 3")
     await user.should_not_see("Later question?")
     viewing.go_to(1)
-    await user.should_see("After message 1 of 3", retries=30)
+    await user.should_see("After message 1 of 3")
     await user.should_not_see("Praise the kettle")
     viewing.go_to(None)
-    await user.should_see("Later question?", retries=30)
+    await user.should_see("Later question?")
     press(user, "Previous message")
-    await user.should_see("After message 2 of 3", retries=30)
+    await user.should_see("After message 2 of 3")
     assert viewing.turn == 2  # the whole page went back
 
 
@@ -140,7 +140,7 @@ async def test_the_last_speaker_is_shown_unless_somebody_was_chosen(user: User, 
     for turn in (1, 2, 3):
         viewing.go_to(turn)
         speaker = viewing.board.utterances[turn - 1].speaker
-        await user.should_see(f"After message {turn} of 3", retries=30)
+        await user.should_see(f"After message {turn} of 3")
         (who,) = user.find(kind=ui.select).elements
         assert who.options[who.value] == speaker
     viewing.look_at(BO, 1)
@@ -207,8 +207,8 @@ async def test_the_mind_has_its_owners_name_and_the_plan_its_age(user: User, web
     viewing = await show(user, web, write(web.runs.out), BO, 2)
     for at, age in ((2, "Made during this message."), (3, "Made during message 2, 1 message ago.")):
         viewing.go_to(at)
-        await user.should_see(age, retries=30)
+        await user.should_see(age)
     viewing.go_to(0)
-    await user.should_see(f"{BO} has made no plan so far.", retries=30)
+    await user.should_see(f"{BO} has made no plan so far.")
     texts = [one.text for one in user.find(kind=ui.label).elements]
     assert not [text for text in texts if re.search(r"\b(it|its)\b", text, re.IGNORECASE)]

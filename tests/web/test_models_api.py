@@ -39,7 +39,7 @@ async def test_a_server_and_its_models(api: httpx.AsyncClient):
         assert tested.json()["model"] == server.model()
     wrong = await api.post("/api/models/test", json={"model": f"m@http://127.0.0.1:{free_port()}/v1"})
     assert wrong.status_code == 400
-    assert "cannot reach the server" in wrong.json()["error"]
+    assert "nothing listens at" in wrong.json()["error"]
     for model in ("http://localhost:9999/v1", "llamacpp:/etc/passwd", "m@http://169.254.169.254/v1"):
         refused = await api.post("/api/models/test", json={"model": model})
         assert refused.status_code == 400

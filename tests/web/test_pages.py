@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from nicegui import ui
 from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
 from selenium.webdriver.common.by import By
-from web.conftest import Server, begin
+from web.conftest import Server, begin, until
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing, WebContext
@@ -64,8 +62,8 @@ async def test_a_fault_is_told_once(user: User, web: WebContext, monkeypatch: py
     (back,) = (button for button in buttons if str(button.props.get("aria-label")).startswith("One turn back"))
     for times in (1, 2):
         UserInteraction(user, {back}, None).click()
-        while len(failed) < times:
-            await asyncio.sleep(0.02)
+        await until(lambda times=times: len(failed) >= times)
+    await user.should_see("The program has a fault")
     assert sum("The program has a fault" in told for told in user.notify.messages) == 1
 
 

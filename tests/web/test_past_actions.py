@@ -76,9 +76,9 @@ async def test_menus_lead_where_they_say(user: User, web: WebContext):
     user.javascript_rules[re.compile(".*navigator.clipboard.*", re.DOTALL)] = lambda _: (
         link
     )  # the browser has no clipboard
-    press(user, line(user, MENU, "Copy a link to this turn"))
-    await user.should_see("Link to this turn", retries=30)
-    field = user.find(kind=ui.input, content="Link to this turn").elements.pop()
+    press(user, line(user, MENU, "Copy a link to this message"))
+    await user.should_see("Link to this message")
+    field = user.find(kind=ui.input, content="Link to this message").elements.pop()
     assert field.value == link
 
 
@@ -100,12 +100,15 @@ async def test_a_run_is_renamed_on_its_page(user: User, web: WebContext):
     await live.ended()
     await user.open(page_of(live.run))
     press(user, line(user, MENU, "Name and tags…"))
-    await user.should_see("Notes for you", retries=30)
+    await user.should_see("Notes for you")
     with user.scope(kind=ui.dialog):
         user.find(kind=ui.input).type("First try")
         user.find(kind=ui.button, content="Keep").click()
-    await user.should_not_see("Notes for you", retries=30)
+    await user.should_not_see("Notes for you")
     assert read_labels(web.runs.folder(live.run)).name == "First try"
+    await user.open(page_of(live.run))
+    await user.should_see("First try")
+    await user.should_see("Tea or coffee?")  # its topic stays to be seen
 
 
 @pytest.mark.proof
@@ -114,10 +117,10 @@ async def test_deleted_from_its_page(user: User, web: WebContext):
     await live.ended()
     await user.open(page_of(live.run))
     press(user, line(user, MENU, "Delete"))
-    await user.should_see("Delete this run?", retries=30)
+    await user.should_see("Delete this run?")
     with user.scope(kind=ui.dialog):
         user.find(kind=ui.button, content="Delete").click()
-    await user.should_see("No conversations yet", retries=50)
+    await user.should_see("No conversations yet")
     assert not (web.runs.out / live.run).exists()
 
 
@@ -135,7 +138,7 @@ async def test_branching_begins_at_the_turn_that_is_shown(user: User, web: WebCo
     live = await begin(web, messages=3)
     await live.ended()
     await user.open(page_of(live.run, 2))
-    press(user, named(user, "Branch from this turn"))
-    await user.should_see(kind=ui.dialog, retries=30)
+    press(user, named(user, "Branch from this message"))
+    await user.should_see(kind=ui.dialog)
     with user.scope(kind=ui.dialog):
         assert 2 in [field.value for field in user.find(kind=ui.number).elements]

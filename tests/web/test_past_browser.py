@@ -9,17 +9,12 @@ from zipfile import ZipFile
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import (
-    ElementClickInterceptedException,
-    ElementNotInteractableException,
-    StaleElementReferenceException,
-)
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
+from web.fitting import WIDE
 
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
@@ -27,8 +22,6 @@ from persimchat.state.settings import Settings
 pytestmark = pytest.mark.proof
 
 TOPIC = "Tea <i>or</i> coffee?"
-# What a busy machine shows a click: a menu that is still moving, an element that the page has just drawn anew.
-MOVING = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 
 
 class Page:
@@ -36,7 +29,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
+        self.wait = patient(browser)
 
     def named(self, name: str) -> WebElement:
         """The control of a name, once it is to be seen."""
@@ -126,7 +119,15 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
         with ZipFile(tmp_path / name) as archive:
             assert f"utterances.{line.lower()}" in archive.namelist()
         page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
+    page.press("Charts")
+    page.named("Keep").click()
+    page.press("As a picture (PNG)")  # the browser paints it itself
+    (painted,) = page.wait.until(lambda _: list(tmp_path.glob("*.png")))
+    header = painted.read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(header[16:20]) >= 1600  # pixels wide
     assert "/run/" in browser.current_url  # nobody has left the page
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
@@ -137,7 +138,7 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     browser.get(f"{server.url}/run/{result.run}?turn=2")
     page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     page.shows(2, texts)
-    page.named("Branch from this turn").click()
+    page.named("Branch from this message").click()
     page.reading("Branch the conversation")
     page.named("A different next message (optional)").send_keys("Neither. I only drink water.")
     browser.find_element(
@@ -166,9 +167,9 @@ def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, brows
         phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
         page.named("More actions for this run").click()  # one menu has all of them
-        for line in ("Branch from this turn", "Report (new tab)", "Name and tags…", "Delete"):
+        for line in ("Branch from this message", "Report (new tab)", "Name and tags…", "Delete"):
             page.reading(line)
-        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.execute_script(WIDE) is False
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -188,8 +189,8 @@ def test_from_a_line_to_its_alternative(server: Server, browser: webdriver.Chrom
     )
     page = Page(browser)
     browser.get(f"{server.url}/run/{origin.run}")
-    page.reading("1/2")
+    page.reading("1 of 2 wordings")
     page.named(f"Alternative 2 of 2: {said.speaker}: A tram, of course.").click()
     page.wait.until(lambda b: b.current_url.endswith(f"/run/{made['run']}?turn=2"))
     page.wait.until(lambda _: page.said() == [origin.utterances[0].text, "A tram, of course."])
-    page.reading("2/2")
+    page.reading("2 of 2 wordings")

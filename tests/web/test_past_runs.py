@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 
 import pytest
 from nicegui import ui
 from nicegui.testing import User
-from web.conftest import begin
+from web.conftest import begin, until
 from web.past_pages import line, named, press
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.past.runs_page import FEW, PAGE
+from persimchat.app.web.shared.navigation import page_of
+from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.folder.labels import labels, read_labels
+from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
 
+PATIENT = 600
+"""Tries of a tenth of a second."""
 MENU = "More actions for this run: Tea or coffee?"
 HOSTILE = '<img src=x onerror="window.__x=1">'
 
@@ -51,12 +55,12 @@ def topics(user: User) -> list[str]:
 
 async def until_listed(user: User) -> None:
     await user.open("/runs")
-    await user.should_see(kind=ui.checkbox, retries=30)
+    await user.should_see(kind=ui.checkbox)
 
 
 async def test_nothing_there_invites(user: User):
     await user.open("/runs")
-    await user.should_see("No conversations yet", retries=30)
+    await user.should_see("No conversations yet")
     await user.should_see("Start the first conversation")
 
 
@@ -111,15 +115,15 @@ async def test_deleting_asks_and_takes_everything(user: User, web: WebContext):
     await until_listed(user)
     for answer, there in (("Cancel", True), ("Delete", False)):
         press(user, line(user, MENU, "Delete"))
-        await user.should_see("Delete this run?", retries=30)
+        await user.should_see("Delete this run?")
         with user.scope(kind=ui.dialog):
             user.find(kind=ui.button, content=answer).click()
-        await user.should_not_see("Delete this run?", retries=30)
+        await user.should_not_see("Delete this run?")
         if not there:
-            await user.should_see("Deleted.", retries=30)
+            await user.should_see("Deleted.")
         assert folder.exists() is there
     assert web.runs.get(run) is None
-    await user.should_not_see("Tea or coffee?", retries=50)
+    await user.should_not_see("Tea or coffee?")
     assert topics(user) == ["Cats or dogs?"]
     assert web.runs.folder(other).is_dir()
 
@@ -134,11 +138,11 @@ async def test_one_that_goes_on_is_on_top_and_stays(user: User, web: WebContext)
     named(user, "Watch: Tea or coffee?")
     named(user, "Select: Tea or coffee?").set_value(True)
     user.find(kind=ui.button, content="Delete").click()
-    await user.should_see("the run is still running", retries=30)
+    await user.should_see("the run is still running")
     assert web.runs.folder(live.run).is_dir()
     live.control.stop()
     await live.ended()
-    await user.should_see("Stopped", retries=30)  # without loading the page again
+    await user.should_see("Stopped")  # without loading the page again
     named(user, "Resume: Tea or coffee?")  # the action that fits a run that was stopped
 
 
@@ -151,7 +155,7 @@ async def test_two_are_chosen_to_compare(user: User, web: WebContext):
     named(user, "Select: Other").set_value(True)
     await user.should_see("2 runs selected")
     user.find(kind=ui.button, content="Compare").click()
-    await user.should_see("Compare two runs", retries=30)
+    await user.should_see("Compare two runs")
     assert user.back_history[-1] == f"/compare?a={run}&b=other"
 
 
@@ -163,16 +167,33 @@ async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
     web.runs.forget(live.run)
     await until_listed(user)
     press(user, named(user, "Resume: Tea or coffee?"))
-    await user.should_see("Tea or coffee?", retries=30)
+    await user.should_see("Tea or coffee?")
     again = await _held(web, live.run)
     await again.ended()
     assert again.board.turn > made_before
 
 
+async def test_one_that_waits_for_a_person_is_answered(user: User, web: WebContext):
+    people = [*default_participants(1), {"name": "Petr", "human": True}]
+    given = Settings(model="offline", max_messages=6, human_turns="hand")
+    live = await web.runs.start(make_scenario("Tea or coffee?", people), given)
+    live.control.raise_hand("Petr")
+    await until(lambda: live.board.asked is not None)
+    await until_listed(user)
+    await user.should_see("Waiting for a person")
+    assert named(user, "Answer: Tea or coffee?").props["href"] == page_of(live.run)
+    live.control.pause()
+    live.control.pass_turn()
+    await user.should_see("Paused")  # without loading the page again
+    assert named(user, "Watch: Tea or coffee?").props["href"] == page_of(live.run)
+    live.control.stop()
+    await live.ended()
+
+
 async def _held(web: WebContext, run: str) -> LiveRun:
-    async with asyncio.timeout(20):
-        while (live := web.runs.get(run)) is None:
-            await asyncio.sleep(0.02)
+    await until(lambda: web.runs.get(run) is not None)
+    live = web.runs.get(run)
+    assert live is not None
     return live
 
 
@@ -206,15 +227,13 @@ async def test_a_name_and_tags(user: User, web: WebContext):
     copied(web, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
     await until_listed(user)
     press(user, line(user, MENU, "Name and tags…"))
-    await user.should_see("Notes for you", retries=30)
+    await user.should_see("Notes for you")
     with user.scope(kind=ui.dialog):
         user.find(kind=ui.input).type(HOSTILE)
         (tags,) = user.find(kind=ui.select).elements
         tags.set_value(["pilot", "Pilot", "tea"])
         user.find(kind=ui.button, content="Keep").click()
-    async with asyncio.timeout(20):
-        while topics(user) != [HOSTILE, "Other"]:  # as text
-            await asyncio.sleep(0.02)
+    await until(lambda: topics(user) == [HOSTILE, "Other"])  # as text
     await user.should_see("Tea or coffee?")  # the topic stays to be seen
     assert read_labels(web.runs.folder(run)) == labels(HOSTILE, ["pilot", "tea"])
     press(user, named(user, "Only runs with the tag tea"))
@@ -226,10 +245,10 @@ async def test_labels_that_are_too_long_are_refused_where_they_are_given(user: U
     run = await made(web)
     await until_listed(user)
     press(user, line(user, MENU, "Name and tags…"))
-    await user.should_see("Notes for you", retries=30)
+    await user.should_see("Notes for you")
     with user.scope(kind=ui.dialog):
         (tags,) = user.find(kind=ui.select).elements
         tags.set_value(["x" * 41])
         user.find(kind=ui.button, content="Keep").click()
-    await user.should_see("cannot be a tag", retries=30)
+    await user.should_see("cannot be a tag")
     assert read_labels(web.runs.folder(run)) == labels("", [])

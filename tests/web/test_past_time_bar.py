@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 from nicegui import ui
 from nicegui.testing import User
-from web.conftest import begin
+from web.conftest import begin, until
 from web.past_pages import named, press
 
 from persimchat.app.web.context import WebContext
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.proof
 
 async def shows(user: User, turn: int, of: int) -> None:
     """The page shows what was said up to a turn, and nothing after it."""
-    await user.should_see(content=f"{turn} of {of}", kind=ui.label, retries=50)
+    await user.should_see(content=f"{turn} of {of}", kind=ui.label)
     slider = named(user, "Turn shown")
     assert isinstance(slider, ui.slider)
     assert (slider.value, slider.props["max"]) == (turn, of)
@@ -44,18 +43,18 @@ async def test_steps_slider_and_the_end(user: User, web: WebContext):
     await user.should_not_see(texts[2])
     press(user, named(user, "One turn forward (→)"))
     await shows(user, 3, 4)
-    await user.should_see(texts[2], retries=30)
+    await user.should_see(texts[2])
     press(user, named(user, "One turn back (←)"))
     press(user, named(user, "One turn back (←)"))
     await shows(user, 1, 4)
-    await user.should_not_see(texts[1], retries=30)
+    await user.should_not_see(texts[1])
     slider = named(user, "Turn shown")
     assert isinstance(slider, ui.slider)
     slider.set_value(3)
     await shows(user, 3, 4)
     press(user, named(user, "To the end"))
     await shows(user, 4, 4)
-    await user.should_see(texts[3], retries=30)
+    await user.should_see(texts[3])
 
 
 async def test_arrow_keys_of_the_page(user: User, web: WebContext):
@@ -78,7 +77,7 @@ async def test_a_replay_begins_runs_and_ends(user: User, web: WebContext, monkey
     named(user, "Pause the replay")
     for turn in range(4):
         await shows(user, turn, 3)
-    await user.should_see(live.board.utterances[2].text, retries=30)
+    await user.should_see(live.board.utterances[2].text)
     press(user, named(user, "Play the replay"))  # once more, from the beginning
     await shows(user, 0, 3)
     press(user, named(user, "Pause the replay"))
@@ -91,15 +90,13 @@ async def test_a_replay_begins_runs_and_ends(user: User, web: WebContext, monkey
 
 async def test_one_that_goes_on_can_be_looked_at_and_followed_again(user: User, web: WebContext):
     live = await begin(web, messages=200)
-    async with asyncio.timeout(60):
-        while live.board.turn < 2:
-            await asyncio.sleep(0.02)
+    await until(lambda: live.board.turn >= 2)
     await user.open(page_of(live.run, 1))
     await user.should_see(live.board.utterances[0].text)
     await user.should_not_see(live.board.utterances[1].text)
-    await user.should_see("Follow live", retries=30)
+    await user.should_see("Follow live")
     live.control.stop()
     user.find("Follow live").click()
     await live.ended()
     await shows(user, live.board.turn, live.board.turn)
-    await user.should_see(live.board.utterances[-1].text, retries=30)
+    await user.should_see(live.board.utterances[-1].text)

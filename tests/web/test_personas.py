@@ -22,9 +22,6 @@ from persimchat.state.persona import Persona
 
 pytestmark = pytest.mark.proof
 
-PATIENCE = 50
-"""Tenths of a second that the page may take; it is asked again and again, so most take one."""
-
 HOSTILE = "<img src=x onerror=alert(1)> {{1+1}}"
 ANNA = Persona(
     name="Anna Nová",
@@ -69,9 +66,9 @@ def press(user: User, name: str) -> None:
 async def test_a_persona_is_written_and_kept(user: User, web: WebContext):
     await user.open("/personas")
     user.find("New persona").click()
-    await user.should_see("Characteristics", retries=PATIENCE)
+    await user.should_see("Characteristics")
     user.find("Save").click()
-    await user.should_see("Some fields need correction", retries=PATIENCE)
+    await user.should_see("Some fields need correction")
     assert field(user, "Name").error == field(user, "Description").error == "Please fill this in."
     field(user, "Name").value = HOSTILE
     assert field(user, "Name").error is None
@@ -81,7 +78,7 @@ async def test_a_persona_is_written_and_kept(user: User, web: WebContext):
     field(user, "Description").value = "Paints signs."
     field(user, "Traits, one per line").value = "patient\n\nloud "
     user.find("Save").click()
-    await user.should_see(f"{HOSTILE} was saved", retries=PATIENCE)
+    await user.should_see(f"{HOSTILE} was saved")
     kept = Persona(name=HOSTILE, description="Paints signs.", traits=["patient", "loud"])
     assert list(Library(web.library).personas().values()) == [kept]
 
@@ -91,10 +88,10 @@ async def test_only_what_is_changed_changes(user: User, web: WebContext):
     before = path.read_text(encoding="utf-8")
     await user.open("/personas")
     press(user, "Edit Anna Nová")
-    await user.should_see("Edit persona", retries=PATIENCE)
+    await user.should_see("Edit persona")
     field(user, "Name").value = "Anna Malá"
     user.find("Save").click()
-    await user.should_see("Anna Malá was saved", retries=PATIENCE)
+    await user.should_see("Anna Malá was saved")
     assert Library(web.library).personas() == {path: ANNA.model_copy(update={"name": "Anna Malá"})}
     assert path.read_text(encoding="utf-8") == before.replace("Nová", "Malá")
 
@@ -114,9 +111,9 @@ async def test_what_is_opened_and_saved_is_the_same(user: User, web: WebContext,
     path = library.add(persona.model_copy(update={"name": "Copied"}))
     await user.open("/personas")
     press(user, "Copy and change Copied")
-    await user.should_see("Edit persona", retries=PATIENCE)
+    await user.should_see("Edit persona")
     user.find("Save").click()
-    await user.should_see("Copied was saved", retries=PATIENCE)
+    await user.should_see("Copied was saved")
     both = library.personas()
     assert len(both) == 2
     assert all(one == both[path] for one in both.values())
@@ -127,12 +124,12 @@ async def test_a_value_that_would_be_lost_is_marked(user: User, web: WebContext)
     Library(web.library).add(ANNA)
     await user.open("/personas")
     press(user, "Edit Anna Nová")
-    await user.should_see("Edit persona", retries=PATIENCE)
+    await user.should_see("Edit persona")
     (name,) = (element for element in user.find(kind=ui.input).elements if element.value == "occupation")
     for wrong, words in (("Age", "This name is used twice."), ("", "Please fill this in.")):
         name.value = wrong
         user.find("Save").click()
-        await user.should_see("Some fields need correction", retries=PATIENCE)
+        await user.should_see("Some fields need correction")
         assert name.error == words
     assert list(Library(web.library).personas().values()) == [ANNA]
 
@@ -141,22 +138,22 @@ async def test_a_value_that_would_be_lost_is_marked(user: User, web: WebContext)
 async def test_changes_are_not_lost_without_asking(user: User, web: WebContext):
     await user.open("/personas")
     user.find("New persona").click()
-    await user.should_see("Characteristics", retries=PATIENCE)
+    await user.should_see("Characteristics")
     field(user, "Name").value = "Eva"
     user.find("Cancel").click()
-    await user.should_see("Close anyway?", retries=PATIENCE)
+    await user.should_see("Close anyway?")
     user.find("Go back").click()
-    await user.should_not_see("Close anyway?", retries=PATIENCE)
+    await user.should_not_see("Close anyway?")
     assert field(user, "Name").value == "Eva"
     user.find(kind=ui.dialog).trigger("keydown.escape")
-    await user.should_see("Close anyway?", retries=PATIENCE)
+    await user.should_see("Close anyway?")
     user.find("Discard").click()
-    await user.should_not_see("Characteristics", retries=PATIENCE)
+    await user.should_not_see("Characteristics")
     assert Library(web.library).personas() == {}
     user.find("New persona").click()  # nothing is written, so nothing is asked
-    await user.should_see("Characteristics", retries=PATIENCE)
+    await user.should_see("Characteristics")
     user.find("Cancel").click()
-    await user.should_not_see("Characteristics", retries=PATIENCE)
+    await user.should_not_see("Characteristics")
 
 
 @pytest.mark.proof
@@ -165,30 +162,30 @@ async def test_deleting_asks_and_damaged_files_break_nothing(user: User, web: We
     library.add(ANNA)
     (library.folder / "wrong.yaml").write_text("name: Ben\nage: 3\n", encoding="utf-8")
     await user.open("/personas")
-    await user.should_see("wrong.yaml:2, field age", retries=PATIENCE)
-    await user.should_see("Anna Nová", retries=PATIENCE)
+    await user.should_see("wrong.yaml:2, field age")
+    await user.should_see("Anna Nová")
     press(user, "Delete Anna Nová")
-    await user.should_see("Delete Anna Nová?", retries=PATIENCE)
+    await user.should_see("Delete Anna Nová?")
     user.find("Cancel").click()
-    await user.should_not_see("Delete Anna Nová?", retries=PATIENCE)
+    await user.should_not_see("Delete Anna Nová?")
     assert len(library.personas()) == 1
     for name in ("Anna Nová", "wrong.yaml"):
         press(user, f"Delete {name}")
-        await user.should_see(f"Delete {name}?", retries=PATIENCE)
+        await user.should_see(f"Delete {name}?")
         user.find(content="Delete", kind=ui.button).click()
-        await user.should_see(f"{name} was deleted", retries=PATIENCE)
+        await user.should_see(f"{name} was deleted")
     assert list(library.folder.iterdir()) == []
 
 
 async def test_search_and_a_whole_persona(user: User):
     await user.open("/personas")
     user.find("Search by name").type("JARMILA dvorackova")
-    await user.should_see("Jarmila Dvořáčková", retries=PATIENCE)
-    await user.should_not_see("Inés Quiroga", retries=PATIENCE)
+    await user.should_see("Jarmila Dvořáčková")
+    await user.should_not_see("Inés Quiroga")
     press(user, "Read more: Jarmila Dvořáčková")
     jarmila = find_persona("Jarmila")
     for text in (jarmila.description, *jarmila.traits, *jarmila.characteristics.values()):
-        await user.should_see(text, retries=PATIENCE)
+        await user.should_see(text)
 
 
 async def test_a_file_goes_out_and_comes_back(user: User, web: WebContext):
@@ -242,7 +239,7 @@ async def test_chosen_personas_are_taken_along(user: User, web: WebContext):
     for box in boxes:  # one's own and the shipped one: they cannot both take part
         UserInteraction(user, {box}, None).click()
     press(user, "Select Hà Nguyễn")
-    await user.should_see("2 selected", retries=PATIENCE)
+    await user.should_see("2 selected")
     user.find("Start a conversation with them").click()
     await user.open("/taken")
     assert found == [["Inés Quiroga", "Hà Nguyễn"], []]
@@ -264,20 +261,20 @@ async def test_the_chooser(user: User, web: WebContext):
 
     await user.open("/choosing")
     user.find("Begin").click()
-    await user.should_see("Your personas", retries=PATIENCE)
+    await user.should_see("Your personas")
     (blocked,) = (box for box in user.find(kind=ui.checkbox).elements if not box.enabled)
     assert blocked.props["aria-label"] == "Select Inés Quiroga"
     for _ in range(3):  # a click on the persona ticks and unticks it, too
         user.find(marker="pick-0").click()
     user.find("Search by name").type("marine biologist")
-    await user.should_not_see("Anna Nová", retries=PATIENCE)
+    await user.should_not_see("Anna Nová")
     press(user, "Select Hà Nguyễn")
     user.find("Add 2").click()
-    await user.should_not_see("Your personas", retries=PATIENCE)
+    await user.should_not_see("Your personas")
     user.find("Begin").click()
-    await user.should_see("Your personas", retries=PATIENCE)
+    await user.should_see("Your personas")
     user.find("Cancel").click()
-    await user.should_not_see("Your personas", retries=PATIENCE)
+    await user.should_not_see("Your personas")
     assert [[persona.name for persona in one.personas] for one in chosen] == [["Anna Nová", "Hà Nguyễn"], []]
     assert not any(one.of_files for one in chosen)
 
@@ -297,18 +294,18 @@ async def test_the_chooser_takes_files(user: User, web: WebContext):
 
     await user.open("/choosing")
     user.find("Begin").click()
-    await user.should_see("Choose personas", retries=PATIENCE)
+    await user.should_see("Choose personas")
     user.find(kind=ui.button, content="Import").click()
-    await user.should_see("How to read the files", retries=PATIENCE)
+    await user.should_see("How to read the files")
     (upload,) = (one for one in user.find(kind=ui.upload).elements if one.props["label"].startswith("Choose files"))
     table = "jméno;věk;povolání\nEva Malá;31;učitelka\nHà Nguyễn;40;řidička\n"
     await upload.handle_uploads([sent("lidé.csv", table)])
     user.find("Read them").click()
-    await user.should_see("2 personas were read", retries=PATIENCE)
+    await user.should_see("2 personas were read")
     user.find("Save selected").click()
-    await user.should_see("Of your files", retries=PATIENCE)
+    await user.should_see("Of your files")
     user.find("Add 1").click()  # one of the two takes part already
-    await user.should_not_see("Choose personas", retries=PATIENCE)
+    await user.should_not_see("Choose personas")
     assert [[persona.name for persona in one.personas] for one in chosen] == [["Eva Malá"]]
     assert chosen[0].of_files
     assert len(Library(web.library).personas()) == 2
@@ -319,7 +316,7 @@ async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.Mo
     await user.open("/personas")
     monkeypatch.setenv("PERSIMCHAT_MAX_MESSAGES", "many")
     user.find(kind=ui.button, content=button).click()
-    await user.should_see("PERSIMCHAT_MAX_MESSAGES", retries=PATIENCE)
+    await user.should_see("PERSIMCHAT_MAX_MESSAGES")
 
 
 @pytest.mark.parametrize(("keeping", "number"), [(True, 1), (False, 0)])
@@ -335,7 +332,7 @@ async def test_a_persona_made_in_the_set_up_is_kept_unless_the_user_says_no(
     assert box.value
     box.value = keeping
     user.find(marker="save-persona").click()
-    await user.should_see(kind=ui.label, content="Anna Malá", retries=PATIENCE)
+    await user.should_see(kind=ui.label, content="Anna Malá")
     assert [one.name for one in Library(web.library).personas().values()] == ["Anna Malá"] * number
 
 

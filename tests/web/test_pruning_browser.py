@@ -12,9 +12,9 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server
+from web.fitting import WIDE
 from web.npm import axe_core
 from web.test_accessibility import Eyes
-from web.test_experiments_browser import WIDE
 from web.test_past_browser import Page
 from web.test_story_browser import faults
 

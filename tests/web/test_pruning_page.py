@@ -47,7 +47,7 @@ def written(out: Path, **more: Any) -> Path:
 async def look(user: User, web: WebContext, folder: Path, agent: str, turn: int, ready: str = "left-out") -> None:
     """Open a mind, and wait until it is read."""
     await show(user, web, folder, agent, turn)
-    await user.should_see(marker=ready, retries=100)
+    await user.should_see(marker=ready)
 
 
 def is_shown(user: User, marker: str) -> bool:
@@ -69,7 +69,7 @@ async def test_one_slider_and_what_it_costs(user: User, web: WebContext):
     assert one(user, "pruning-cost").text == "Nothing is left out. No further calls."
     assert not is_shown(user, "pruning-missing")
     fill(user, "setting-pruning", 0.6)
-    await user.should_see("pip install 'persimchat[pruning]'", retries=50)
+    await user.should_see("pip install 'persimchat[pruning]'")
     assert one(user, "pruning-cost").text == "No further calls, and no turn takes more steps."
     assert one(user, "pruning-method").value == "embedding"  # attention cannot score here
     assert "attention" not in one(user, "pruning-method").options
@@ -121,7 +121,7 @@ async def test_the_card_of_a_speaker(user: User, web: WebContext):
 
 async def test_who_only_listened_has_no_card(user: User, web: WebContext):
     await show(user, web, written(web.runs.out), BO, 1)
-    await user.should_see("Questions to memory", retries=100)
+    await user.should_see("Questions to memory")
     await user.should_not_see(marker="left-out")
 
 
@@ -160,21 +160,21 @@ async def test_what_would_go_without_a_request(user: User, web: WebContext):
     before = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
     await look(user, web, folder, speaker, 2)
     user.find(marker="would-ask").click()
-    await user.should_see(f"What would go: {speaker}, message 2", retries=100)
-    await user.should_see("pieces of information.", retries=100)
+    await user.should_see(f"What would go: {speaker}, message 2")
+    await user.should_see("pieces of information.")
     assert list(one(user, "would-method").options) == ["embedding", "length", "random"]
     some = struck(user)
     assert some
     fill(user, "would-strength", 1)
-    await user.should_see("λ = 1.00", retries=50)
+    await user.should_see("λ = 1.00")
     everything = struck(user)
     assert len(everything) > len(some)
     fill(user, "would-strength", 0)
-    await user.should_see("nothing is left out", retries=50)
+    await user.should_see("nothing is left out")
     assert struck(user) == []
     fill(user, "would-method", "length")
     fill(user, "would-strength", 1)
-    await user.should_see("scored by length", retries=100)
+    await user.should_see("scored by length")
     assert struck(user) == everything
     assert {path: path.read_bytes() for path in folder.glob("*.jsonl")} == before
 
@@ -182,5 +182,5 @@ async def test_what_would_go_without_a_request(user: User, web: WebContext):
 async def test_what_cannot_be_made_again_says_why(user: User, web: WebContext):
     await look(user, web, write_run(web.runs.out), EVA, 1)
     user.find(marker="would-ask").click()
-    await user.should_see(marker="would-status", retries=50)
-    await user.should_see("checkpoints", retries=50)
+    await user.should_see(marker="would-status")
+    await user.should_see("checkpoints")

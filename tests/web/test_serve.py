@@ -27,6 +27,20 @@ sys.modules[sys.argv[1]] = None
 from persimchat.app.cli import main
 sys.exit(main(["serve", "--port", "0"]))
 """
+HEAVY = (
+    "chromadb",
+    "langgraph",
+    "persimchat.app.web.api.app",
+    "persimchat.app.web.run_pages",
+    "persimchat.experiments.plan",
+    "persimchat.graph.conversation",
+    "persimchat.runs.companion.world",
+)
+LOADED = """
+import sys
+import persimchat.app.web.serving
+print(*[name for name in sys.argv[1:] if name in sys.modules])
+"""
 HANDSHAKE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -46,6 +60,11 @@ def test_without_its_extra(package: str, tmp_path: Path):
     assert done.returncode == 2
     assert "pip install 'persimchat[web]'" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_what_the_first_page_does_not_need_is_not_loaded_before_it():
+    done = subprocess.run([sys.executable, "-c", LOADED, *HEAVY], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_a_port_in_use(tmp_path: Path):
@@ -90,7 +109,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str,
 def test_listening_elsewhere_takes_a_token(open_server: tuple[str, str]):
     name, token = open_server
     assert len(token) >= 24
-    with httpx.Client(base_url=f"http://{name}") as client:
+    with httpx.Client(base_url=f"http://{name}", timeout=60) as client:
         for address in ("/", "/runs", "/api/runs", "/api/openapi.json", "/?token=wrong", "/_nicegui/x"):
             assert client.get(address).status_code == 403, address
         led = client.get("/runs", params={"token": token})
@@ -99,7 +118,7 @@ def test_listening_elsewhere_takes_a_token(open_server: tuple[str, str]):
         assert "httponly" in kept and "samesite=lax" in kept
         assert client.get("/runs").status_code == 200  # with the cookie
     bearer = {"Authorization": f"Bearer {token}"}
-    assert httpx.get(f"http://{name}/api/runs", headers=bearer).status_code == 200
+    assert httpx.get(f"http://{name}/api/runs", headers=bearer, timeout=60).status_code == 200
 
 
 @pytest.mark.proof
@@ -107,7 +126,7 @@ def test_listening_elsewhere_takes_a_token(open_server: tuple[str, str]):
 def test_its_websocket_takes_the_token_too(open_server: tuple[str, str], given: str | None, status: int):
     name, token = open_server
     cookie = {"Cookie": f"{COOKIE}={token if given == 'right' else given}"} if given else {}
-    connection = HTTPConnection(name, timeout=10)
+    connection = HTTPConnection(name, timeout=60)
     connection.request("GET", SOCKET, headers={**HANDSHAKE, **cookie})
     assert connection.getresponse().status == status
     connection.close()

@@ -10,8 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 
 START = "//button[contains(., 'Start the conversation')]"
 
@@ -27,7 +26,7 @@ def write(browser: webdriver.Chrome, label: str, text: str) -> None:
 
 
 def click(browser: webdriver.Chrome, xpath: str) -> None:
-    element = WebDriverWait(browser, WAIT_S).until(lambda b: b.find_element(By.XPATH, xpath))
+    element = patient(browser).until(lambda b: b.find_element(By.XPATH, xpath))
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
     element.click()
 
@@ -41,13 +40,13 @@ def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8")) if slash and path.is_file() else {}
         return found if found.get("stop_reason") else None
 
-    return WebDriverWait(browser, WAIT_S).until(record)
+    return patient(browser).until(record)
 
 
 @pytest.mark.proof
 def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     browser.get(server.url)
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     wait.until(lambda b: b.find_element(By.XPATH, START))
     click(browser, START)
     wait.until(lambda b: "Say what the conversation is about." in b.find_element(By.TAG_NAME, "body").text)
@@ -77,7 +76,7 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
 
 @pytest.mark.proof
 def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriver.Chrome):
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     browser.get(server.url)
     wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     click(browser, "//button[contains(., 'Start over')]")
@@ -104,7 +103,7 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
 @pytest.mark.proof
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, browser: webdriver.Chrome, width: int):
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     try:
@@ -136,7 +135,7 @@ def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, brow
 @pytest.mark.proof
 def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Chrome):
     """The button is busy at once, and starts what stands in the fields, even if the server has not heard of it."""
-    wait = WebDriverWait(browser, WAIT_S)
+    wait = patient(browser)
     browser.get(server.url)
     wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     wait.until(lambda b: field(b, "Topic").is_displayed())

@@ -68,7 +68,7 @@ async def test_a_workshop_has_rooms_and_no_standing(user: User, kept: str) -> No
     (tabs,) = user.find(kind=ui.tabs).elements
     assert isinstance(tabs, ui.tabs)
     tabs.set_value("rooms")
-    await user.should_see(kind=ui.button, content="Room 1: Ada, Cy", retries=30)
+    await user.should_see(kind=ui.button, content="Room 1: Ada, Cy")
     press(user, named(user, "Go to Room 1: Ada, Cy, round 1"))
     await user.should_not_see(SAID[2].text)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
 from nicegui import ui
 from nicegui.testing import User
-from story_records import ADA, BO, CY, SAID, write_story
+from story_records import ADA, BO, CY, HAPPENED, SAID, write_story
 from story_talks import WORD
+from web.conftest import until
 from web.first_screen import choose, more_settings
 from web.past_pages import named, press
 
@@ -56,6 +56,14 @@ async def test_the_whole_story(user: User, kept: str) -> None:
         await user.should_not_see(text)
 
 
+async def test_ballots_that_nobody_has_cast_yet_are_no_dashes(user: User, web: WebContext) -> None:
+    before = [one for one in HAPPENED if one.do not in ("ballot", "closed_ballot", "outcome")]
+    write_story(web.runs.out / RUN, ended=False, happened=before)
+    await user.open(f"/run/{RUN}")
+    await user.should_see("not yet")
+    assert "–" not in source(user)
+
+
 async def test_seen_by_one_character(user: User, kept: str) -> None:
     await user.open(f"/run/{kept}")
     (eyes,) = user.find(marker="seen-by").elements
@@ -80,10 +88,7 @@ async def test_the_slider_and_the_bar_go_to_a_stage(user: User, kept: str) -> No
     assert named(user, "Meetings, round 1").props["aria-current"] == "step"
     press(user, named(user, "Private talks, round 1"))
     await user.should_not_see(PRIVATE[1])
-    for _ in range(30):  # the bar looks five times a second
-        if "aria-current" in named(user, "Private talks, round 1").props:
-            break
-        await asyncio.sleep(0.1)
+    await until(lambda: "aria-current" in named(user, "Private talks, round 1").props)
     assert "aria-current" not in named(user, "Meetings, round 1").props
 
 
@@ -93,6 +98,33 @@ async def test_a_room_is_folded(user: User, kept: str) -> None:
     await user.should_not_see(PRIVATE[0])
     press(user, named(user, f"Unfold the room: {ADA} with {BO}"))
     await user.should_see(PRIVATE[0])
+
+
+async def test_a_word_is_found_in_a_folded_room(user: User, kept: str) -> None:
+    await user.open(f"/run/{kept}")
+    await user.should_see(PRIVATE[0])
+    press(user, named(user, f"Fold the room: {ADA} with {BO}"))
+    await user.should_not_see(PRIVATE[0])
+    user.find(marker="search").click()
+    (field,) = user.find(marker="search-field").elements
+    assert isinstance(field, ui.input)
+    field.value = PRIVATE[0]
+    await user.should_see("1 of 1")
+    await user.should_see(PRIVATE[0])
+    user.find(marker="shortcuts").click()
+    await user.should_see("Use single keys as shortcuts")
+
+
+async def test_a_player_finds_only_what_their_character_hears(user: User, web: WebContext) -> None:
+    write_story(web.runs.out / RUN, people=(CY,), ended=False)
+    await user.open(f"/run/{RUN}")
+    user.find(marker="search").click()
+    (field,) = user.find(marker="search-field").elements
+    assert isinstance(field, ui.input)
+    field.value = PRIVATE[0]
+    await user.should_see("Nothing found")
+    field.value = GROUP
+    await user.should_see("1 of 1")
 
 
 async def test_the_rooms(user: User, kept: str) -> None:
@@ -119,7 +151,7 @@ async def test_while_a_person_plays_the_page_keeps_secrets(user: User, web: WebC
     await user.should_not_see(marker="seen-by")
     for name in ("Set-up", "Export", "Branch from here"):
         assert not [one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name]
-    assert "turn 5" not in source(user)
+    assert "message 5" not in source(user)
 
 
 async def test_another_player_sees_less(user: User, web: WebContext) -> None:

@@ -48,7 +48,7 @@ async def test_which_runs_are_closed(web: WebContext, played: str) -> None:
 @pytest.mark.parametrize(("a", "b"), [(RUN, OVER), (OVER, RUN), (RUN, RUN)])
 async def test_it_is_compared_with_none(user: User, played: str, a: str, b: str) -> None:
     await user.open(comparison_of(a, b))
-    await user.should_see(CLOSED, retries=50)
+    await user.should_see(CLOSED)
     assert words(user) == set()
     assert f"{len(SAID)} messages · {played}" not in source(user)
 
@@ -56,14 +56,14 @@ async def test_it_is_compared_with_none(user: User, played: str, a: str, b: str)
 @pytest.mark.proof
 async def test_a_story_that_is_over_is_compared(user: User, played: str) -> None:
     await user.open(comparison_of(OVER, OVER))
-    await user.should_see("The shared past (10 messages)", retries=50)
+    await user.should_see("The shared past (10 messages)")
     await user.should_not_see(CLOSED)
 
 
 @pytest.mark.proof
 async def test_the_list_tells_nothing_of_its_course(user: User, web: WebContext, played: str) -> None:
     await user.open("/runs")
-    await user.should_see("people play it", retries=50)
+    await user.should_see("people play it")
     told = source(user)
     assert told.count(f"{len(SAID)} messages") == 1  # the other one's
     links = [str(one.props.get("href")) for one in user.find(kind=ui.element).elements if "href" in one.props]

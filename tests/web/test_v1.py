@@ -13,7 +13,7 @@ import openai
 import pytest
 from loopback.answering import Fault
 
-from persimchat.app.web.serving import look_after
+from persimchat.app.web.served_world import look_after
 from persimchat.app.web.v1.app import MOST_BYTES, Manner, v1_app
 from persimchat.app.web.v1.bodies import ChatRequest
 from persimchat.app.web.v1.people import BURST

@@ -77,7 +77,7 @@ def test_the_snippet_of_the_documents(tmp_path: Path, capsys: pytest.CaptureFixt
         say("Goodbye!")
         assert "Kiwi" in say("What is my dog called?")
         page = served_at(world)
-        assert httpx.get(f"{page}companion").status_code == 200
+        assert httpx.get(f"{page}companion", timeout=60).status_code == 200
         assert main(["companion", "talk", str(world), "Oda", "--person", "Petr"]) == 2
         assert page in capsys.readouterr().err
         said = ask_by_udp(next(line for line in lines if line.startswith("Games")))
@@ -118,7 +118,7 @@ def test_on_other_addresses_keys_are_needed(tmp_path: Path, capsys: pytest.Captu
         assert client.chat.completions.create(**hello).choices[0].message.content
         page = str(client.base_url).removesuffix("/v1/")
         for address in ("/", "/companion", "/api/runs", "/v1x", "/v1"):
-            got = httpx.get(page + address, headers={"authorization": f"Bearer {key}"})
+            got = httpx.get(page + address, headers={"authorization": f"Bearer {key}"}, timeout=60)
             assert got.status_code == 403, address
         assert main(["companion", "key", str(world), "--person", "petr", "--remove"]) == 0
         assert capsys.readouterr().out == "Removed: 1 key of petr.\n"

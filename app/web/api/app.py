@@ -1,9 +1,7 @@
-"""The REST API as an application: all routes, uniform errors, and runs stopped at shutdown."""
+"""The REST API as an application: all routes, and uniform errors."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -23,27 +21,16 @@ from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
 from persimchat.app.web.api.summaries import summaries_router
 from persimchat.app.web.context import WebContext
-from persimchat.models.registry import close_models
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
-def api_app(web: WebContext, at_the_end: Callable[[], Awaitable[None]] | None = None) -> FastAPI:
-    """The REST API alone; runs are stopped, and can be resumed, when the application ends.
+def api_app(web: WebContext) -> FastAPI:
+    """The REST API alone.
 
     Args:
         web: the context of the pages.
-        at_the_end: what else is to be closed then, while models can still be asked.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        await web.runs.close()
-        if at_the_end is not None:
-            await at_the_end()
-        await close_models()
-
     api = FastAPI(
         title="PerSimChat",
         description="Simulated conversations: runs, their events and their controls; experiments; what companions "
@@ -52,14 +39,13 @@ def api_app(web: WebContext, at_the_end: Callable[[], Awaitable[None]] | None = 
         docs_url=None,  # the documentation page would load its script from another host
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        lifespan=lifespan,
     )
     _add_routes(api, web)
     return api
 
 
 def _add_routes(api: FastAPI, web: WebContext) -> None:
-    """Add the routes to an application, before its pages."""
+    """Add the routes to an application."""
     add_problems(api)
     routers = [
         make(web)
@@ -83,7 +69,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
 
     @api.api_route("/api/{rest:path}", methods=list(_METHODS), include_in_schema=False)
     async def nothing(request: Request) -> JSONResponse:
-        """Answer unknown API addresses; without this, the pages would answer."""
+        """Answer unknown addresses of the API."""
         at = [route for route in routes if route.path_regex.match(request.url.path)]
         allowed = sorted({method for route in at for method in route.methods or ()})
         if allowed:

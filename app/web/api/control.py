@@ -46,6 +46,7 @@ def control_router(web: WebContext) -> APIRouter:
     async def resume(run: str, changes: Changes) -> RunInfo:
         """Resume a run that was stopped, has failed or was killed, or that reached a limit."""
         check_own(web, run)
+        await web.runs.closed(run)
         if web.runs.going_on(run):
             raise ConflictError("the run is still running", where=run, remedy="Follow its events.")
         resumed = await web.runs.resume(run, changes.settings)
@@ -89,6 +90,8 @@ def _do(control: Control, intervention: Intervention) -> None:
             control.pause()
         case Plain(do="go_on"):
             control.go_on()
+        case Plain(do="next_question"):
+            control.next_question()
         case Plain(do="one_turn"):
             control.one_turn()
         case Pace():

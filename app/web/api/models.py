@@ -148,9 +148,12 @@ class Pace(_Given):
 
 
 class Plain(_Given):
-    """Controls without arguments: `pass` for the person who is asked; pause, go on, one turn and a pause, stop."""
+    """Controls without arguments: `pass` for the person who is asked; pause, go on, one turn and a pause, stop.
 
-    do: Literal["pass", "pause", "go_on", "one_turn", "stop"]
+    `next_question` has the next question of a focus group's guide put before it is due.
+    """
+
+    do: Literal["pass", "pause", "go_on", "one_turn", "next_question", "stop"]
 
 
 Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Pace | Plain, Field(discriminator="do")]

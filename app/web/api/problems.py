@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,6 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from persimchat.app.web.api.models import Problem
+from persimchat.app.web.api.wrong_requests import wrong_in
 from persimchat.app.web.forecasts import TakesTooLong
 from persimchat.app.web.results import NoExperimentError
 from persimchat.app.web.shared.would_go import ClosedError
@@ -87,21 +87,5 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    first = max(error.errors(), key=lambda one: len(one["loc"]))  # the member of a union that came furthest
-    what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    return _answer(
-        422, Problem(error=what, where=_place(first["loc"], error.body), remedy="See /api/openapi.json for its form.")
-    )
-
-
-def _place(location: tuple[str | int, ...], data: Any) -> str:
-    """A location without the names of a union's members, which are not part of the request."""
-    found = [str(part) for part in location[:1]]
-    inside: Any = data
-    for place, part in enumerate(location[1:], start=2):
-        if (isinstance(inside, Mapping) and part in inside) or (isinstance(inside, list) and isinstance(part, int)):
-            inside = cast(Any, inside)[part]
-        elif place < len(location):
-            continue
-        found.append(str(part))
-    return ".".join(found)
+    wrong = wrong_in(error.errors(), error.body)
+    return _answer(422, Problem(error=wrong.what, where=wrong.where, remedy="See /api/openapi.json for its form."))

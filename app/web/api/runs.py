@@ -145,6 +145,7 @@ def runs_router(web: WebContext) -> APIRouter:
     async def delete(run: str) -> dict[Literal["kept"], str]:
         """Delete a run and its memories; `kept` says what could not be deleted, if anything."""
         check_own(web, run)
+        await web.runs.closed(run)
         if web.runs.going_on(run):
             raise ConflictError("the run is still running", where=run, remedy="Stop it first.")
         found = await asyncio.to_thread(deletable, web.runs.own_folder(run))

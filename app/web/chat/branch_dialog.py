@@ -113,7 +113,9 @@ class _BranchDialog:
     def _draw_line(self, turn: int, *, instead: bool) -> None:
         """The number of shared utterances, and the next line."""
         moderator = moderator_name(self._started.participants)
-        names = {name: one_line(name) for name in self._started.participants} | {moderator: t("chat.moderator")}
+        names = {name: one_line(name) for name in self._started.participants} | {
+            moderator: t("chat.outside_as", name=moderator)
+        }
         most = self._viewing.board.turn
         self._shared = ui.number(t("chat.branch_share"), value=turn, min=0, max=most, precision=0)
         self._shared.props(FIELD).classes("w-full")

@@ -9,20 +9,18 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.calls_dialog import show_calls
-from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
-from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.guide_parts import draw_question, draw_shown
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
-from persimchat.app.web.chat.search import Search
-from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, Shortcuts
+from persimchat.app.web.chat.tools import mark_found, transcript_tools
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import icon_button, named, notify_error
+from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import GuideTold, Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
@@ -118,14 +116,15 @@ def copy_line(said: Uttered) -> None:
     ui.notify(t("chat.copied"), type="positive")
 
 
-def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+def chat_panel(viewing: Viewing, tools: ui.element, *, below: Callable[[Uttered], None] | None = None) -> None:
     """Draw the conversation, and keep it up to date.
 
     Args:
         viewing: the run.
+        tools: takes the buttons for searching and for the keys; outside the conversation, whose words they would cover.
         below: draws what belongs under an utterance's words; None for nothing.
     """
-    panel = _Panel(viewing, below)
+    panel = _Panel(viewing, tools, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -134,7 +133,7 @@ def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = No
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
+    def __init__(self, viewing: Viewing, tools: ui.element, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -146,13 +145,7 @@ class _Panel:
         self._origin_bar = OriginBar(viewing)
         self._found: int | None = None
         with ui.element("div").classes("chat-box w-full"):
-            search = Search(viewing, self._reveal)
-            keys = Shortcuts(
-                {SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)}
-            )
-            with ui.row().classes("chat-tools gap-0 no-wrap"):
-                icon_button("search", t("chat.search"), search.open).mark("search")
-                icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
+            transcript_tools(viewing, tools, lambda: viewing.board.utterances[: viewing.turn], self._reveal)
             with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
                 self._root.props("tabindex=0 role=log aria-live=off")
                 named(self._root, t("chat.log"))
@@ -254,11 +247,7 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
-                if board.started is not None and board.started.guide is not None:
-                    button = (
-                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
-                    )
-                    button.on_click(lambda: show_group_summary(self._viewing))
+                draw_afterwards(self._viewing)
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""
@@ -282,11 +271,7 @@ class _Panel:
 
     def _mark(self, *, found: bool) -> None:
         row = next((row for row in self._rows.values() if isinstance(row, Said) and row.said.turn == self._found), None)
-        if row is None:
-            return
-        row.classes(**{"add" if found else "remove": "found"})
-        if found:
-            ui.run_javascript(f"getHtmlElement({row.id})?.scrollIntoView({{block: 'center'}})")
+        mark_found(row, found=found)
 
     def _count(self) -> int:
         board = self._viewing.board

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.controls import Controls
+from persimchat.app.web.chat.controls import Controls, questions_of
 from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.chat.speaking import Speaking
 from persimchat.app.web.context import Viewing
@@ -18,7 +18,7 @@ from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
 from persimchat.app.web.shared.stories import read_plan
-from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
+from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number, word_menu
 from persimchat.app.web.words import t
 from persimchat.models.naming import OFFLINE
 from persimchat.state.errors import PerSimChatError
@@ -249,6 +249,7 @@ class _Composer:
             board.status,
             board.asked,
             frozenset(board.hands),
+            questions_of(board),
             self._player() if self._player is not None else "",
             (control.paused, control.stopped, control.pace_s, board.paused) if control is not None else None,
         )
@@ -297,7 +298,7 @@ def moderator_menu(viewing: Viewing) -> ui.button:
         else:
             ui.notify(t("chat.floor_next", who=one_line(name)), type="positive")
 
-    with icon_button("campaign", t("chat.as_moderator")) as button, ui.menu():
+    with word_menu(t("chat.step_in"), t("chat.step_in_how"), icon="campaign") as button:
         ui.menu_item(t("chat.change_topic"), lambda: _change_topic(viewing)).mark("change-topic")
         started = viewing.board.started
         if started is not None and started.mode == "story":  # its stages say who speaks

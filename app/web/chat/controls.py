@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.paces import SECONDS, pace_words
-from persimchat.app.web.widgets import icon_button, menu, notify_error
+from persimchat.app.web.widgets import brief_button, notify_error, word_menu
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
@@ -16,15 +17,21 @@ class Controls:
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._pause = icon_button("pause", t("chat.pause"), self._do_pause).mark("pause")
-        self._go_on = icon_button("play_arrow", t("chat.go_on"), self._do_go_on).props("color=positive").mark("go-on")
-        self._one = icon_button("plus_one", t("chat.one_turn"), lambda: one_turn(viewing)).mark("one-turn")
+        pause, go_on, stop = t("chat.pause"), t("chat.go_on"), t("chat.stop")
+        next_ = t("chat.next_question")
+        self._next = brief_button(next_, t("chat.next_question_how"), self._do_next, icon="live_help")
+        self._next.mark("next-question")
+        self._next_after: int | None = None
+        self._pause = brief_button(pause, pause, self._do_pause, icon="pause").mark("pause")
+        self._go_on = brief_button(go_on, go_on, self._do_go_on, icon="play_arrow").mark("go-on")
+        self._one = brief_button(t("chat.one_more"), t("chat.one_turn"), lambda: one_turn(viewing), icon="plus_one")
+        self._one.mark("one-turn")
         self._paces: dict[int, ui.menu_item] = {}
-        with menu("speed", t("chat.pace")) as self._pace:
+        with word_menu(t("chat.pace"), icon="speed") as self._pace:
             for pace in SECONDS:
                 entry = ui.menu_item(pace_words(pace), lambda pace=pace: self._do_pace(pace))
                 self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
-        self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
+        self._stop = brief_button(stop, stop, self._ask_stop, icon="stop").classes("ends").mark("stop")
 
     def sync(self) -> str:
         """Enable the buttons that apply; returns a note on a pending pause or stop or on the pace, or nothing."""
@@ -32,6 +39,9 @@ class Controls:
         if live is None:
             return ""
         control, baseline = live.control, _baseline(self._viewing) is not None
+        put, left = questions_of(live.board)
+        self._next.set_visibility(left > 0 and not control.stopped)
+        self._next.set_enabled(self._next_after != put)
         self._pause.set_visibility(not control.paused and not control.stopped and not baseline)
         self._go_on.set_visibility(control.paused)
         self._one.set_visibility(not control.stopped and not baseline)
@@ -49,6 +59,19 @@ class Controls:
     def _do_pace(self, seconds: float) -> None:
         if self._viewing.live is not None:
             self._viewing.live.control.pace(seconds)
+
+    def _do_next(self) -> None:
+        live = self._viewing.live
+        if live is None:
+            return
+        try:
+            live.control.next_question()
+        except PerSimChatError as error:
+            notify_error(error)
+        else:
+            self._next_after, _ = questions_of(live.board)
+            self._next.disable()
+            ui.notify(t("chat.next_question_comes"), type="positive")
 
     def _do_pause(self) -> None:
         if self._viewing.live is not None:
@@ -85,6 +108,15 @@ class Controls:
             live.control.stop()
         except PerSimChatError as error:
             notify_error(error)
+
+
+def questions_of(board: Board) -> tuple[int, int]:
+    """How many questions of a focus group's guide were put, and how many are left; none of either without a guide."""
+    guide = board.started.guide if board.started is not None else None
+    if guide is None:
+        return 0, 0
+    put = max((said.question or 0 for said in board.utterances), default=0)
+    return put, len(guide.questions) - put
 
 
 def _baseline(viewing: Viewing) -> str | None:

@@ -8,10 +8,10 @@ from nicegui import ui
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.looks import colour
-from persimchat.app.web.shared.formats import cost, listed, tokens
+from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.words import t
 from persimchat.runs.events import Concluded, Standing, Stopped
-from persimchat.state.plain_text import one_line
+from persimchat.state.plain_text import capitalised, one_line
 from persimchat.state.settings import BASELINES
 
 
@@ -50,13 +50,13 @@ def standings(board: Board) -> list[Standing]:
     ]
 
 
-def draw_end(board: Board, *, result: str = "", accounts: bool = True) -> None:
+def draw_end(board: Board, *, result: str = "", counted: bool = True) -> None:
     """Draw the card of a run that has ended.
 
     Args:
         board: the run's.
         result: a sentence on the result of a story's vote; empty if there is none.
-        accounts: whether to say how much was said and used.
+        counted: whether to say how much was said.
     """
     stopped = board.stopped
     if failed(board):
@@ -77,10 +77,8 @@ def draw_end(board: Board, *, result: str = "", accounts: bool = True) -> None:
             ui.label(result).classes("conclusion w-full p-3 text-base font-semibold break-words")
         if detail and not result:
             ui.label(detail).classes("text-sm muted break-words whitespace-pre-wrap")
-        if stopped is not None and accounts:
-            used = stopped.totals
-            taken = tokens(used.input_tokens + used.output_tokens)
-            ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")
+        if stopped is not None and counted:
+            ui.label(t("chat.summary", n=board.turn)).classes("text-xs muted")
 
 
 def _failure(board: Board) -> None:
@@ -91,7 +89,7 @@ def _failure(board: Board) -> None:
             ui.icon("error", size="22px").props("aria-hidden=true")
             ui.label(t("chat.failed")).classes("text-base font-semibold").props("role=heading aria-level=2")
         if what:
-            ui.label(f"{what[0].upper()}{what[1:]}").classes("text-sm break-words whitespace-pre-wrap")
+            ui.label(capitalised(what)).classes("text-sm break-words whitespace-pre-wrap")
         kept = t("chat.failed_kept", n=board.turn) if board.turn else ""
         ui.label(f"{kept} {t('chat.failed_todo')}".strip()).classes("text-sm")
 

@@ -110,8 +110,8 @@ def draw_speaker(name: str, started: Started, look: Callable[[], object] | None)
             ui.label(shown).classes("text-sm font-semibold break-words min-w-0")
         else:
             ui.button(shown, on_click=look, color=None).props("flat dense no-caps").classes("who")
-        if name not in started.participants and shown != t("chat.moderator"):
-            chip(t("chat.moderator"), MODERATOR)
+        if name not in started.participants:
+            chip(t("chat.outside"), MODERATOR)
         elif name in started.people:
             chip(t("chat.person"), colour(name, started.participants))
     return row

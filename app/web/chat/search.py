@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from nicegui import ui
 
-from persimchat.app.web.context import Viewing
 from persimchat.app.web.widgets import FIELD, icon_button, named
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered
@@ -31,12 +30,12 @@ class Search:
     """The field; it is hidden until somebody searches.
 
     Args:
-        viewing: the run.
+        said: the utterances in which one may search.
         reveal: shows an utterance by its number; None: none is shown any more.
     """
 
-    def __init__(self, viewing: Viewing, reveal: Callable[[int | None], None]) -> None:
-        self._viewing, self._reveal = viewing, reveal
+    def __init__(self, said: Callable[[], Sequence[Uttered]], reveal: Callable[[int | None], None]) -> None:
+        self._said, self._reveal = said, reveal
         self._found: list[int] = []
         self._place = 0
         with ui.row().classes("w-full items-center gap-1 no-wrap px-3 py-2 bar chat-search") as self._bar:
@@ -76,8 +75,7 @@ class Search:
 
     def _look(self) -> None:
         """Search again, from the end of what is shown."""
-        said = self._viewing.board.utterances[: self._viewing.turn]
-        self._found = matching(said, self._field.value or "")
+        self._found = matching(self._said(), self._field.value or "")
         self._place = len(self._found) - 1
         self._show()
 

@@ -10,8 +10,9 @@ from nicegui import app, ui
 from persimchat.app.web.chat.deciding import Deciding, question_in_words
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.widgets import FIELD, icon_button, named, notify_error
+from persimchat.app.web.widgets import FIELD, brief_button, icon_button, named, notify_error
 from persimchat.app.web.words import t
+from persimchat.nodes.saying import moderator_name
 from persimchat.runs.events import Asked
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.intervention import MODERATOR
@@ -79,14 +80,15 @@ class Speaking:
     def draw_choices(self) -> None:
         """Draw the choices: the speaker, who hears it, and a person's hand."""
         names = {name: one_line(name) for name in self._viewing.board.people}
-        names[AS_MODERATOR] = t("chat.moderator")
+        names[AS_MODERATOR] = t("chat.outside_voice")
         self._who = ui.select(names, label=t("chat.speak_as"), value=AS_MODERATOR, on_change=self._choose)
         self._who.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("speak-as")
         self._who.set_visibility(len(names) > 1)
         self._to = ui.select({_EVERYBODY: t("chat.everybody")}, label=t("chat.heard_by"), value=_EVERYBODY)
         self._to.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("heard-by")
-        self._raise = icon_button("back_hand", t("chat.raise_hand"), lambda: self._hand(raised=True)).mark("hand")
-        self._lower = icon_button("do_not_touch", t("chat.lower_hand"), lambda: self._hand(raised=False))
+        raise_, lower = t("chat.raise_hand"), t("chat.lower_hand")
+        self._raise = brief_button(raise_, raise_, lambda: self._hand(raised=True), icon="back_hand").mark("hand")
+        self._lower = brief_button(lower, lower, lambda: self._hand(raised=False), icon="do_not_touch")
 
     def draw_question(self) -> None:
         """Draw the question: who is asked, and for what."""
@@ -153,8 +155,12 @@ class Speaking:
         self._pass_words.set_visibility(mine)
         self._raise.set_visibility(person and not mine and self._voice not in board.hands)
         self._lower.set_visibility(person and not mine and self._voice in board.hands)
-        shown = one_line(self._voice) if person else t("chat.moderator")
-        text = t("chat.placeholder_asked") if mine else t("chat.placeholder_next", who=shown)
+        if mine:
+            text = t("chat.placeholder_asked")
+        elif person:
+            text = t("chat.placeholder_next", who=one_line(self._voice))
+        else:
+            text = t("chat.placeholder_outside", name=moderator_name(board.participants))
         self._words.props["placeholder"] = text
         self._call(board.asked.agent if board.asked is not None and mine else "", field=not need)
 

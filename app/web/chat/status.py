@@ -11,7 +11,7 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.budgets import budgets, limits_of
-from persimchat.app.web.shared.formats import cost, dollars, short, tokens
+from persimchat.app.web.shared.formats import dollars, short, tokens
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import number, t
 from persimchat.runs.events import TopicChanged, Totals
@@ -19,7 +19,7 @@ from persimchat.runs.folder.labels import read_labels
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
-_POLL_S = 0.3
+_POLL_S = 0.15
 _COLOURS: Final = {
     "running": "positive",
     "paused": "warning",
@@ -52,11 +52,13 @@ class _Status:
         self._topics: list[TopicChanged] = []
         self._read = 0  # number of lines that were searched for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
-        self._topic_label = ui.label().classes("run-topic text-sm muted truncate min-w-0")
+        with ui.column().classes("run-title gap-0 min-w-0"):
+            self._name_label = ui.label().classes("run-name text-base font-semibold truncate max-w-full")
+            self._topic_label = ui.label().classes("run-topic text-sm muted truncate max-w-full")
+        self._name_label.set_visibility(False)
         with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as self._numbers:
             self._bar = ui.linear_progress(0, size="6px", show_value=False).props("rounded").classes("w-16")
             self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
-            self._used = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
 
     async def read_folder(self) -> None:
@@ -72,16 +74,19 @@ class _Status:
 
     def sync(self) -> None:
         """Draw what has changed."""
-        board, turn = self._viewing.board, self._viewing.turn
+        board, turn, live = self._viewing.board, self._viewing.turn, self._viewing.live
         topic = self._topic_at(turn)
-        seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic)
+        ending = live is not None and live.control.stopped
+        seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic, ending)
         if seen == self._drawn or board.started is None:
             return
         self._drawn = seen
-        self._badge.set_text(_stands(board, secret=self._secret))
-        self._badge.props(f"color={'negative' if failed(board) else _COLOURS[board.status]}")
-        self._topic_label.set_text(self._name or topic)
-        self._topic_label.props["title"] = topic
+        self._badge.set_text(t("chat.status_ending") if ending else _stands(board, secret=self._secret))
+        self._badge.props(f"color={'negative' if failed(board) else _COLOURS['ended' if ending else board.status]}")
+        for label, text in ((self._name_label, self._name), (self._topic_label, topic)):
+            label.set_text(text)
+            label.props["title"] = text
+        self._name_label.set_visibility(bool(self._name))
         if self._secret:
             self._numbers.set_visibility(False)
             return
@@ -90,10 +95,7 @@ class _Status:
         named(self._bar, t("chat.progress_name", n=turn, max=limit))
         self._bar.set_value(turn / limit)
         totals = board.totals_at(turn)
-        known = totals.calls > 0  # not known of the past of a resumed run
-        self._used.set_text(f"{tokens(totals.input_tokens + totals.output_tokens)} · {cost(totals)}")
-        self._used.set_visibility(known)
-        left = _left(self._limits, totals) if known else []
+        left = _left(self._limits, totals) if totals.calls else []  # none are known of the past of a resumed run
         self._left.set_text(t("chat.left", what=", ".join(left)) if left else "")
         self._left.set_visibility(bool(left))
 

@@ -141,7 +141,7 @@ class _Moves:
             for one in found:
                 with ui.element("li"), ui.row().classes("w-full items-center gap-2 no-wrap"):
                     who = t("insights.moves_pair", who=one_line(one.speaker), whom=one_line(one.listener))
-                    ui.label(who).classes("text-xs truncate min-w-0 grow basis-0").tooltip(who)
+                    ui.label(who).classes("text-xs break-words min-w-0 grow basis-0")
                     with ui.element("div").classes("flex w-16 shrink-0"):
                         bar(one.points / most, colour(one.speaker, board.participants))
                     ui.label(number(one.points)).classes("text-xs tabular-nums text-right w-6 shrink-0")

@@ -42,6 +42,7 @@ async def begun(
     """
     if web.runs.experiment_of(run):
         raise InputError("the run is a cell of an experiment", where=run, remedy="Interview somebody in another run.")
+    await web.runs.closed(run)
     if web.runs.going_on(run):
         raise InputError("the run is still going on", where=run, remedy="Wait until it is over, or stop it.")
     given = dict(settings or {})

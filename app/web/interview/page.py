@@ -6,16 +6,19 @@ import asyncio
 from typing import Final
 
 from nicegui import ui
+from nicegui.events import ValueChangeEventArguments
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.interview.beginning import begun
 from persimchat.app.web.looks import colour
+from persimchat.app.web.models.picker import model_picker
 from persimchat.app.web.shared.navigation import interview_of, page_of
 from persimchat.app.web.widgets import FIELD, avatar, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.evaluation.interviews import Interview
+from persimchat.evaluation.transcripts import has_words_of_people
 from persimchat.runs.folder.interviews import InterviewAnswer, interviews, read_interviews
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.interview import LONGEST_QUESTION
@@ -55,7 +58,7 @@ async def interview_page(
     with ui.element("div").classes("interview-page"):
         _head(run, board, held)
         _chooser(run, held, earlier)
-        _Talk(board, held)
+        _Talk(board, held, _Answering(web, run, held))
         disclaimer()
 
 
@@ -97,11 +100,59 @@ def _title(rows: list[InterviewAnswer]) -> str:
     return t("interview.titled", number=rows[0].interview, turn=rows[0].turn, question=short, n=len(rows))
 
 
+class _Answering:
+    """Which model answers: a line that says so, and below it, unfolded, the field for another one."""
+
+    def __init__(self, web: WebContext, run: str, held: Interview) -> None:
+        self._web, self._run, self._held = web, run, held
+        self._by, self._people = "", False
+        self._asked = (self._by, self._people)
+        with ui.column().classes("w-full gap-2"):
+            with ui.row().classes("w-full items-center gap-x-2 gap-y-1"):
+                ui.icon("memory", size="20px").classes("muted").props("aria-hidden=true")
+                self._line = ui.label().classes("text-sm [overflow-wrap:anywhere]").props("role=status")
+                self._change = ui.button(t("interview.another_model"), on_click=self._toggle).mark("model-change")
+                self._change.props("flat dense no-caps padding='2px 8px' aria-expanded=false")
+            with ui.column().classes("surface w-full p-3 gap-2") as self._box:
+                model_picker("", self._choose, none=t("interview.own_model"))
+                if has_words_of_people(held.record):
+                    ui.checkbox(t("interview.with_people"), on_change=self._allow).props("dense").mark("with-people")
+        self._box.set_visibility(False)
+        self._choose("")
+
+    async def interview(self) -> Interview:
+        """The interview, with the model that is chosen; raises as `begun`."""
+        if (self._by, self._people) != self._asked:
+            held = self._held
+            self._held = await begun(
+                self._web,
+                self._run,
+                held.agent,
+                turn=held.turn,
+                going_on=held.number or None,
+                by=self._by,
+                with_people=self._people,
+            )
+            self._asked = (self._by, self._people)
+        return self._held
+
+    def _toggle(self) -> None:
+        self._box.set_visibility(not self._box.visible)
+        self._change.props(f"aria-expanded={'true' if self._box.visible else 'false'}")
+
+    def _choose(self, name: str) -> None:
+        self._by = name
+        self._line.set_text(t("interview.by_other", model=name) if name else t("interview.by_own"))
+
+    def _allow(self, event: ValueChangeEventArguments[bool | None]) -> None:
+        self._people = bool(event.value)
+
+
 class _Talk:
     """Questions and answers, while the page is open."""
 
-    def __init__(self, board: Board, held: Interview) -> None:
-        self._held = held
+    def __init__(self, board: Board, held: Interview, answering: _Answering) -> None:
+        self._answering = answering
         self._colour = colour(held.agent, board.participants)
         self._box = ui.column().classes("w-full gap-4").props("role=log aria-live=polite")
         named(self._box, t("interview.log"))
@@ -132,7 +183,7 @@ class _Talk:
         self._button.disable()
         self._waiting.set_visibility(True)
         try:
-            row = await self._held.ask(question)
+            row = await (await self._answering.interview()).ask(question)
         except PerSimChatError as error:
             if not self._box.is_deleted:
                 notify_error(error)

@@ -125,7 +125,7 @@ class _Dialog:
                 scored = await self._scores(method)
             except PerSimChatError as error:
                 if asked == self._asked and not self._result.is_deleted:
-                    self._say(f"{error.what}. {error.remedy}".strip())
+                    self._say(error.sentence)
                 return
             self._scored[method] = scored
         if asked == self._asked and not self._result.is_deleted:

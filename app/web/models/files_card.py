@@ -78,7 +78,7 @@ class _FilesCard:
         self._list.clear()
         with self._list:
             if not stored:
-                ui.label(t("models.none")).classes("text-sm py-2")
+                ui.label(t("models.none")).classes("text-sm py-2").props("role=listitem")
             for entry in stored:
                 self._row(entry)
         self._small.set_visibility(all(entry.name != SMOLLM2 for entry in stored))
@@ -115,7 +115,7 @@ class _FilesCard:
         try:
             found = await asyncio.to_thread(announced, name)
         except PerSimChatError as error:
-            self._name.error = f"{error.what}. {error.remedy}"
+            self._name.error = error.sentence
             return
         finally:
             self._button.props(remove="loading")

@@ -99,7 +99,9 @@ class ModelPicker:
             self._draw()
 
     def mark(self, told: str | None) -> None:
-        """Mark the field with an error; None takes the mark away."""
+        """Mark the field with an error, in place of what was told last; None takes the mark away."""
+        if told:
+            self._told.say("plain", "")
         self._model.error = told if self._model.visible else None
         self._provider.error = None if self._model.visible else told
 
@@ -112,7 +114,7 @@ class ModelPicker:
             try:
                 server_address(self._parts.address, t("models.address"))
             except InputError as error:
-                self._address.error = f"{error.what}. {error.remedy}"
+                self._address.error = error.sentence
                 return
         if not self._parts.model:
             self._model.error = t("models.name_missing")
@@ -124,7 +126,7 @@ class ModelPicker:
         try:
             parse_model_name(self.value)
         except InputError as error:
-            self._model.error = f"{error.what}. {error.remedy}"
+            self._model.error = error.sentence
 
     async def test(self) -> None:
         """Test the model, and say how it went."""
@@ -138,7 +140,7 @@ class ModelPicker:
             tested = await test_model(asked)
         except PerSimChatError as error:
             if asked == self.value:
-                self._told.say("bad", f"{error.what}. {error.remedy}")
+                self._told.say("bad", error.sentence)
         else:
             if asked == self.value:
                 self._told.say("good", t("models.works", seconds=number(tested.seconds, 1)))
@@ -173,7 +175,7 @@ class ModelPicker:
             names = await served_models(address)
         except PerSimChatError as error:
             if self._parts.address == parts.address and self._parts.provider == parts.provider:
-                self._told.say("plain" if quietly else "bad", f"{error.what}. {error.remedy}")
+                self._told.say("plain" if quietly else "bad", error.sentence)
             return
         if (self._parts.provider, self._parts.address) != (parts.provider, parts.address):
             return

@@ -41,7 +41,7 @@ def trial_part(model: Callable[[], str]) -> None:
             trial = await try_model(name, settings, await recorded_questions(_QUESTIONS))
         except PerSimChatError as error:
             with place:
-                ui.label(f"{error.what}. {error.remedy}").classes("text-sm text-negative").props("role=alert")
+                ui.label(error.sentence).classes("text-sm text-negative").props("role=alert")
         else:
             with place:
                 _results(trial)

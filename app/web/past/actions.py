@@ -151,6 +151,7 @@ async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
 
 
 async def _deletable(web: WebContext, run: str) -> Deletable:
+    await web.runs.closed(run)
     if web.runs.going_on(run):
         raise InputError(t("past.going_on"), where=run, remedy=t("past.going_on_remedy"))
     return await asyncio.to_thread(deletable, web.runs.own_folder(run))

@@ -25,11 +25,12 @@ from persimchat.runs.folder.listing import ListedRun
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.diff import compare
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import shortened
+from persimchat.state.plain_text import capitalised, shortened
 
 _MOST_TITLE: Final = 56
 """Characters of a title in a field, so that what follows it can be seen."""
 _MOST_RELATIVES: Final = 12
+_TWO: Final = 2
 
 
 async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
@@ -54,6 +55,11 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
         if origin:
             one, other = origin, one
             ui.navigate.history.replace(comparison_of(one, other))
+        if len(listing.runs) < _TWO and not one:
+            chooser.delete()
+            with box:
+                _too_few()
+            return
         with chooser:
             _choose(listing.runs, shut, one, other)
         with box:
@@ -67,6 +73,15 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
             await _compared(web, box, one, other)
 
     ui.timer(0, load, once=True)
+
+
+def _too_few() -> None:
+    """What to do where there are no two runs."""
+    with ui.column().classes("w-full items-center gap-3 py-16 text-center"):
+        ui.icon("compare_arrows", size="72px", color="primary").props("aria-hidden=true")
+        ui.label(t("past.compare_few")).classes("text-xl font-semibold").props("role=heading aria-level=2")
+        ui.label(t("past.compare_few_why")).classes("muted max-w-[46ch]")
+        ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
 
 
 def _waiting() -> None:
@@ -143,7 +158,7 @@ def _instead(box: ui.column, icon: str, why: str) -> None:
     box.clear()
     with box, ui.row().classes("items-center gap-3 no-wrap"):
         ui.icon(icon, size="32px", color="primary").props("aria-hidden=true")
-        ui.label(why).classes("muted [overflow-wrap:anywhere]")
+        ui.label(capitalised(why)).classes("muted [overflow-wrap:anywhere]")
 
 
 def _read(a: Path, b: Path) -> Compared | None:

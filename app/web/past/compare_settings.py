@@ -44,7 +44,13 @@ def _named(what: str) -> str:
         name = t(key) if key in catalogue() else spaced(part)
         return f"{name} (λ)" if part == "lambda" else name
     setting = _setting(what)
-    return label_of(setting) if setting else spaced(what.removeprefix(_SETTINGS).removeprefix("scenario."))
+    if what == "scenario.topic":
+        return t("setup.topic")
+    return label_of(setting) if setting else _sentence(spaced(what.removeprefix(_SETTINGS).removeprefix("scenario.")))
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _set_to(what: str, given: Any) -> str:

@@ -1,20 +1,25 @@
-"""The alternatives of a line, in place: ‹ 1/3 › under it leads to the runs that said something else there."""
+"""The other wordings of a line: ‹ 1 of 3 wordings › under it leads to the runs that said something else there."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from nicegui import ui
 
 from persimchat.app.web.context import Viewing
+from persimchat.app.web.live_runs import Stamp, stamp_of
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.shared.stories import closed_runs
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.family import family
-from persimchat.runs.folder.listing import ListedRun
+from persimchat.runs.folder.listing import ListedRun, list_runs
+from persimchat.runs.folder.run_folder import MANIFEST
 from persimchat.runs.reports.alternatives import Alternative, Alternatives, alternatives
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line, shortened
@@ -23,8 +28,25 @@ _POLL_S: Final = 1.0
 _MOST_WORDS: Final = 120
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What was read last of a run's family.
+
+    Attributes:
+        runs: the folders that held a run then.
+        members: the family.
+        stamps: of each of them.
+        found: the alternatives.
+    """
+
+    runs: frozenset[str] = frozenset()
+    members: Sequence[ListedRun] = ()
+    stamps: Sequence[Stamp] = ()
+    found: Sequence[Alternatives] = ()
+
+
 class OtherLines:
-    """Draws them on the page of a run.
+    """Draws them on the page of a run, also those that come while the page is open.
 
     Args:
         viewing: the run.
@@ -32,42 +54,25 @@ class OtherLines:
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._family: list[ListedRun] = []
+        self._known = _Known()
         self._found: dict[int, Alternatives] = {}
-        self._read_to = -1
         self._boxes: dict[int, ui.element] = {}
-        ui.timer(0, self._begin, once=True)
+        if not viewing.experiment:  # its cells have no branches
+            ui.timer(_POLL_S, self._look)
 
     def below(self, said: Uttered) -> None:
         """Make the place for the alternatives of a line, under its words."""
         self._boxes[said.turn] = ui.element("div")
         self._fill(said.turn)
 
-    async def _begin(self) -> None:
-        """Look for the run's family; if there is one, read it again whenever this run has said something."""
-        web = self._viewing.web
+    async def _look(self) -> None:
+        """Draw what runs of the family have said anew."""
+        runs = self._viewing.web.runs
         try:
-            folder, listing = web.runs.folder(self._viewing.run), await web.runs.runs()
-            members = family(folder, listing.runs)
-            shut = await asyncio.to_thread(closed_runs, members)
+            self._known = await asyncio.to_thread(_read, runs.folder(self._viewing.run), runs.out, self._known)
         except PerSimChatError:
-            return  # the folder is gone or damaged; other parts of the page report it
-        self._family = [member for member in members if member.folder not in shut]
-        if len(self._family) > 1:
-            await self._read()
-            ui.timer(_POLL_S, self._read)
-
-    async def _read(self) -> None:
-        turn = self._viewing.board.turn
-        if turn == self._read_to:
-            return
-        self._read_to = turn
-        try:
-            folder = self._viewing.web.runs.folder(self._viewing.run)
-            found = await asyncio.to_thread(alternatives, folder, self._family)
-        except PerSimChatError:
-            return
-        before, self._found = self._found, {one.turn: one for one in found}
+            return  # other parts of the page report a folder that is gone or damaged; the next look may find it whole
+        before, self._found = self._found, {one.turn: one for one in self._known.found}
         for place in [place for place, box in self._boxes.items() if box.is_deleted]:
             del self._boxes[place]
         for place in self._boxes:
@@ -83,7 +88,7 @@ class OtherLines:
         with box, ui.row().classes("other-lines items-center gap-0 no-wrap muted").props("role=group") as row:
             named(row, t("past.other_lines", turn=turn))
             self._step("chevron_left", found, found.shown - 1)
-            ui.label(f"{found.shown + 1}/{count}").classes("text-xs tabular-nums")
+            ui.label(t("past.other_count", n=found.shown + 1, of=count)).classes("text-xs tabular-nums")
             self._step("chevron_right", found, found.shown + 1)
 
     def _step(self, icon: str, found: Alternatives, place: int) -> None:
@@ -96,6 +101,32 @@ class OtherLines:
         line = found.lines[place]
         named(button, t("past.other_line", n=place + 1, of=len(found.lines), line=_worded(line)))
         button.props["href"], button.props["title"] = page_of(line.run, found.turn), _worded(line)
+
+
+def _read(folder: Path, out: Path, before: _Known) -> _Known:
+    """Read a run's family again, as far as it has changed. Blocks.
+
+    What is compared is looked at before it is read, so nothing that is written meanwhile is missed.
+
+    Raises:
+        InputError: the folder of runs or the run's transcript cannot be read.
+    """
+    there = _runs_in(out)
+    members = before.members if there == before.runs else family(folder, list_runs(out).runs)
+    stamps = [stamp_of(Path(member.folder)) for member in members]
+    if (members, stamps) == (before.members, before.stamps):
+        return replace(before, runs=there)
+    shut = closed_runs(members)
+    found = alternatives(folder, [member for member in members if member.folder not in shut])
+    return _Known(there, members, stamps, found)
+
+
+def _runs_in(out: Path) -> frozenset[str]:
+    """The folders that hold a run; if they cannot be listed, reading them says so."""
+    try:
+        return frozenset(place.name for place in out.iterdir() if (place / MANIFEST).is_file())
+    except OSError:
+        return frozenset()
 
 
 def _worded(line: Alternative) -> str:

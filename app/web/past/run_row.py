@@ -122,7 +122,7 @@ class RunRow:
     def _facts(self, board: Board | None, *, live: bool) -> list[str]:
         listed = self._listed
         made = listed.utterances if board is None else max(board.turn, listed.utterances)
-        mode = f"past.mode_{listed.mode}"
+        mode = "setup.kind_focus" if listed.guided else f"past.mode_{listed.mode}"
         ended = [] if live or listed.ended in _COLOURS else [ending(listed.ended)]
         told = [] if self._closed else [t("past.utterances", n=made), *ended]
         facts = [moment(listed.started), *told]

@@ -59,7 +59,7 @@ def sample_part(web: WebContext) -> None:
                 with ui.element("li").classes("sample-line").style(f"animation-delay:{number * _LINE_S:g}s"):
                     avatar(line["speaker"], colour(line["speaker"], shown["participants"]), "28px")
                     with ui.column().classes("gap-0 min-w-0"):
-                        with ui.row().classes("gap-x-2 items-baseline"):
+                        with ui.row().classes("gap-x-2 gap-y-0 items-baseline"):
                             ui.label(line["speaker"]).classes("text-xs font-semibold")
                             told = t("setup.sample_line", to=line["to"], need=line["need"])
                             ui.label(told).classes("text-xs muted")

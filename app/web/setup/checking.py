@@ -13,9 +13,8 @@ from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.specs import Spec
 from persimchat.memory.embeddings import LEXICAL, MINILM, remote_name
 from persimchat.models.naming import parse_model_name
-from persimchat.nodes.assembling import refuse_unfit_minds
 from persimchat.state.document import Document
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.settings import PART, Settings
 from persimchat.state.validation_errors import input_error
@@ -40,17 +39,17 @@ def problems(draft: Draft) -> dict[str, str]:
         wrong[together[0]] = together[1]
     kind = Settings.model_validate({"mode": "story", **({} if wrong else settings)}, context=PART).cognition
     if not wrong and (unfit := minds_refused(draft, kind)) is not None:
-        wrong["cognition"] = in_words(unfit)
+        wrong["cognition"] = unfit.sentence
     for seat in draft.seats:
         if seat.model and not seat.persona.human and (told := _refused(seat.model)):
             found[PEOPLE] = f"{seat.name}: {told}"
     if draft.guide is not None and (fault := draft.guide.fault(draft.names)) is not None:
-        found[GUIDE] = in_words(fault)
+        found[GUIDE] = fault.sentence
     if PEOPLE not in found:
         try:
             replace(draft, topic=draft.topic.strip() or _SOME_TOPIC, settings={}, guide=None).scenario()
         except InputError as error:
-            found[_field(error)] = in_words(error)
+            found[_field(error)] = error.sentence
     return {**found, **wrong}
 
 
@@ -64,6 +63,8 @@ def minds_refused(draft: Draft, cognition: str, people: Sequence[Persona] | None
     """
     if draft.story is None:
         return None
+    from persimchat.nodes.assembling import refuse_unfit_minds
+
     participants = [seat.persona for seat in draft.seats] if people is None else people
     settings = Settings.model_validate({"mode": "story", "cognition": cognition}, context=PART)
     try:
@@ -94,17 +95,12 @@ def field_of(error: InputError) -> str | None:
     return next((word for word in words if word in Settings.model_fields and "_" in word or word == "embedding"), None)
 
 
-def in_words(error: PerSimChatError) -> str:
-    """The error and its remedy, without the place, which is marked."""
-    return " ".join(f"{error.what}. {error.remedy}".split())
-
-
 def _wrong(name: str, value: Any) -> str:
     given = {name: value}
     try:
         Settings.model_validate(given, context=PART)
     except ValidationError as error:
-        return in_words(input_error(error, Settings, Document(given)))
+        return input_error(error, Settings, Document(given)).sentence
     if name == "embedding" and str(value).strip() in (LEXICAL, MINILM):
         return ""
     if name == "embedding":
@@ -119,7 +115,7 @@ def _refused(model: str, *, embedding: bool = False) -> str:
     try:
         (remote_name if embedding else parse_model_name)(model)
     except InputError as error:
-        return in_words(error)
+        return error.sentence
     return ""
 
 
@@ -133,7 +129,7 @@ def _contradiction(settings: dict[str, Any]) -> tuple[str, str] | None:
         complaint = input_error(error, Settings, Document(settings))
         names = [word for word in re.findall(r"\w+", complaint.what) if word in Settings.model_fields]
         name = names[0] if names else ""
-        return "choices" if name == "answer_format" else name, in_words(complaint)
+        return "choices" if name == "answer_format" else name, complaint.sentence
     return None
 
 

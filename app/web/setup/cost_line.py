@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from nicegui import ui
 
@@ -13,9 +13,11 @@ from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import label_of
 from persimchat.app.web.words import number, t
 from persimchat.models.naming import OFFLINE
-from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import Settings
+
+if TYPE_CHECKING:
+    from persimchat.runs.reports.estimate import Estimate
 
 WAIT_S: Final = 0.04
 """Seconds without a change of the draft before it is estimated."""
@@ -81,6 +83,8 @@ class CostLine:
 
     def _reckon(self, example: str) -> Reckoned | str:
         """The estimate, or why there is none; an example replaces a missing topic."""
+        from persimchat.runs.reports.estimate import estimate  # in a thread: it takes long to load
+
         if set(self._form.wrong) - {TOPIC}:
             return ""
         draft = self._form.draft

@@ -11,7 +11,6 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.looks import colour
 from persimchat.app.web.personas.chooser import choose_personas
 from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.personas.generating import GenerateDialog
 from persimchat.app.web.personas.library import Library
 from persimchat.app.web.setup.checking import PEOPLE
 from persimchat.app.web.setup.draft import Seat
@@ -167,6 +166,8 @@ class _Faces:
             self._join([persona])
 
     async def _generate(self) -> None:
+        from persimchat.app.web.personas.generating import GenerateDialog
+
         dialog = GenerateDialog(Library(self._web.library))
         await dialog.run()
         if dialog.kept:

@@ -9,7 +9,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.app.web.words import t
-from persimchat.graph.guiding import most_said
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
 from persimchat.state.guide import Guide, Stimulus
@@ -146,7 +145,7 @@ class GuideDraft:
             everybody: how many take part, the moderator included.
         """
         try:
-            return most_said(Guide.model_validate(self.data()), everybody)
+            return Guide.model_validate(self.data()).most_said(everybody)
         except ValidationError:
             return None
 

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from persimchat.app.web.looks import colour
 from persimchat.app.web.models.picker import model_picker
-from persimchat.app.web.setup.checking import in_words, minds_refused
+from persimchat.app.web.setup.checking import minds_refused
 from persimchat.app.web.setup.draft import Seat
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.widgets import FIELD, answered, avatar, hint, named
@@ -125,5 +125,5 @@ def _refused(model: str) -> str:
         if model.strip():
             parse_model_name(model)
     except InputError as error:
-        return in_words(error)
+        return error.sentence
     return ""

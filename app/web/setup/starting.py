@@ -9,7 +9,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.setup.checking import field_of, in_words
+from persimchat.app.web.setup.checking import field_of
 from persimchat.app.web.setup.cost_line import CostLine
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import label_of
@@ -78,9 +78,8 @@ class Starter:
         field = field_of(error) if isinstance(error, InputError) else None
         if isinstance(error, ModelError) and self._form is not None:  # the server of a model or of the embedding
             field = "embedding" if error.model == self._form.value("embedding") else "model"
-        if self._form is not None and field is not None:
-            self._form.complain(field, in_words(error))
-        notify_error(error)
+        if self._form is None or field is None or not self._form.complain(field, error.sentence):
+            notify_error(error)
 
 
 def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None]) -> None:
@@ -111,7 +110,7 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
             form.typed(event.args)
         if form.insist():
             await starter.start()
-        else:
+        if form.wrong:
             say()
         ui.run_javascript(f"getHtmlElement({button.id})?.removeAttribute('aria-busy')")
 

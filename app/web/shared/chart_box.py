@@ -5,6 +5,7 @@ Clicks and keys are handled once for all charts in an element, however many poin
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -41,6 +42,23 @@ _KEY: Final = """(e) => {
   e.preventDefault();
   emit(step);
 }"""
+
+_PAINT: Final = """(async () => {
+  const drawn = new Image();
+  drawn.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(SVG);
+  await drawn.decode();
+  const scale = Math.max(2, 1600 / drawn.width), canvas = document.createElement('canvas');
+  canvas.width = drawn.width * scale;
+  canvas.height = drawn.height * scale;
+  canvas.getContext('2d').drawImage(drawn, 0, 0, canvas.width, canvas.height);
+  const link = document.createElement('a');
+  link.download = NAME;
+  link.href = canvas.toDataURL('image/png');
+  link.click();
+  return link.href.length > 100;
+})().catch(() => false)"""
+"""Lets the browser paint an SVG as a PNG and keep it; says whether it did. Nothing leaves the browser."""
+_PATIENCE_S: Final = 15.0
 
 Make = Callable[[int], Chart | None]
 """Makes a chart of a width."""
@@ -125,7 +143,8 @@ class ChartBox:
                     self._enlarge.props("size=sm")
                     with menu("download", t("charts.keep")) as button:
                         button.props("size=sm")
-                        item("image", t("charts.keep_picture"), self._keep_picture).mark("keep-picture")
+                        item("image", t("charts.keep_png"), self._keep_png).mark("keep-png")
+                        item("polyline", t("charts.keep_picture"), self._keep_picture).mark("keep-picture")
                         item("table_view", t("charts.keep_table"), self._keep_table).mark("keep-table")
             self._drawing = ui.html("", sanitize=False).classes("w-full")  # only ever the autoescaped template's
             ui.element("q-resize-observer").props("debounce=0").mark("chart-room").on(
@@ -187,6 +206,18 @@ class ChartBox:
     def _keep_picture(self) -> None:
         if self._chart is not None:
             ui.download.content(picture(self._chart).encode(), f"{self._file}.svg", "image/svg+xml")
+
+    async def _keep_png(self) -> None:
+        if self._chart is None:
+            return
+        given = {"SVG": picture(self._chart), "NAME": f"{self._file}.png"}
+        names = "".join(f"const {name} = {json.dumps(text)};\n" for name, text in given.items())
+        try:
+            kept = await ui.run_javascript(f"{names}return await {_PAINT}", timeout=_PATIENCE_S)
+        except TimeoutError:
+            kept = False
+        if not kept:
+            ui.notify(t("charts.no_png"), type="warning")
 
     def _keep_table(self) -> None:
         if self._chart is not None:

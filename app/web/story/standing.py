@@ -73,6 +73,7 @@ class Vote:
         if not self._box.visible:
             return
         none, short = t("story.ballot_none"), short_names(self._view.names)
+        later = t("story.ballot_later") if course.outcome is None else none
         with self._inside:
             if course.outcome is not None:
                 sentence = outcome_sentence(course.outcome, course.decider)
@@ -80,11 +81,8 @@ class Vote:
             if course.ballots:
                 with _table(*(t(f"story.{key}") for key in ("voter", "guess", "ballot_open", "ballot_closed"))):
                     for one in course.ballots:
-                        made = (
-                            short.get(name, one_line(name)) if name else none
-                            for name in (one.guess, one.open, one.closed)
-                        )
-                        _row(short[one.voter], *made)
+                        made = ((one.guess, none), (one.open, later), (one.closed, later))
+                        _row(short[one.voter], *(short.get(name, one_line(name)) if name else no for name, no in made))
                 ui.label(t("story.ballots_about")).classes("text-xs muted")
             if course.outcome is not None and course.outcome.closed:
                 ui.label(t("story.closed_count", votes=counted(course.outcome.closed))).classes("text-xs muted")

@@ -9,11 +9,13 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Line
+from persimchat.app.web.chat.afterwards import draw_afterwards
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.chat_panel import fill_menu, server_waits, told
 from persimchat.app.web.chat.ending import draw_end
-from persimchat.app.web.chat.lines import LineActions, draw_line
+from persimchat.app.web.chat.lines import LineActions, Said, draw_line
 from persimchat.app.web.chat.origin import Origin, OriginBar
+from persimchat.app.web.chat.tools import mark_found, transcript_tools
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, heading, icon_of, outcome_sentence, room_known, room_name
@@ -33,10 +35,11 @@ class Transcript:
 
     Args:
         view: of the story.
+        tools: takes the buttons for searching and for the keys.
         below: draws what belongs under an utterance's words; None for nothing.
     """
 
-    def __init__(self, view: StoryView, *, below: Callable[[Uttered], None] | None = None) -> None:
+    def __init__(self, view: StoryView, tools: ui.element, *, below: Callable[[Uttered], None] | None = None) -> None:
         self._view = view
         self._stages: dict[tuple[int, int], _Stage] = {}
         self._drawn: Hashable = None
@@ -45,17 +48,20 @@ class Transcript:
         self._told = view.viewing.board.turn
         self._secret = view.played
         self._reloading = False
+        self._found: int | None = None
         self._origin_bar = OriginBar(view.viewing)
-        with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
-            self._root.props("tabindex=0 role=log aria-live=off")
-            named(self._root, t("chat.log"))
-            with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
-                self._box = ui.column().classes("w-full gap-6")
-                self._said = BeingSaid()
-                with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
-                    self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
-                    self._does = ui.label().classes("text-xs muted")
-                self._end = ui.column().classes("w-full")
+        with ui.element("div").classes("chat-box w-full"):
+            transcript_tools(view.viewing, tools, self._heard, self._reveal)
+            with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
+                self._root.props("tabindex=0 role=log aria-live=off")
+                named(self._root, t("chat.log"))
+                with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
+                    self._box = ui.column().classes("w-full gap-6")
+                    self._said = BeingSaid()
+                    with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
+                        self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
+                        self._does = ui.label().classes("text-xs muted")
+                    self._end = ui.column().classes("w-full")
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._actions = LineActions(None, lambda said: fill_menu(view.viewing, said, self._root), below)
         self.sync()
@@ -148,17 +154,35 @@ class Transcript:
             outcome = view.course.outcome
             result = outcome_sentence(outcome, view.course.decider) if outcome is not None else ""
             with self._end:
-                draw_end(view.viewing.board, result=result, accounts=not view.played)
+                draw_end(view.viewing.board, result=result, counted=not view.played)
+                if not view.played:
+                    draw_afterwards(view.viewing)
 
     def _tell(self) -> None:
         """Announce each finished utterance once to screen readers."""
         board = self._view.viewing.board
         if board.turn > self._told:
-            course = self._view.course
-            heard = {turn for turns in _said(course) for turn in turns}
-            said = [one for one in board.utterances[self._told :] if one.turn in heard]
+            said = [one for one in self._heard() if one.turn > self._told]
             self._told = board.turn
             self._announce.set_text("\n".join(map(told, said)))
+
+    def _heard(self) -> list[Uttered]:
+        """The utterances up to the shown turn that may be known."""
+        heard = {turn for turns in _said(self._view.course) for turn in turns}
+        return [one for one in self._view.viewing.board.utterances if one.turn in heard]
+
+    def _reveal(self, turn: int | None) -> None:
+        """Bring an utterance into view and mark it, unfolding its room; None marks none."""
+        mark_found(self._said_at(self._found), found=False)
+        self._found = turn
+        if turn is not None:
+            for stage in self._stages.values():
+                stage.unfold(turn)
+            mark_found(self._said_at(turn), found=True)
+
+    def _said_at(self, turn: int | None) -> Said | None:
+        drawn = self._box.descendants() if turn is not None else ()
+        return next((one for one in drawn if isinstance(one, Said) and one.said.turn == turn), None)
 
 
 def _said(course: StoryCourse) -> Iterator[list[int]]:
@@ -253,6 +277,11 @@ class _Stage:
         for key, room in rooms.items():
             self._rooms[key].sync(room, wide=room.open or key == last or board.turn <= SMALL)
 
+    def unfold(self, turn: int) -> None:
+        """Unfold the room in which an utterance was said, if it is one of this stage's."""
+        for room in self._rooms.values():
+            room.unfold(turn)
+
     def _room(self, key: str, room: RoomCourse) -> ui.element:
         self._rooms[key] = _Room(self._view, room, self._actions)
         return self._rooms[key].root
@@ -313,6 +342,11 @@ class _Room:
         for name, text in room.kept.items():
             wanted.append((("kept", name), partial(_thought, "story.kept", name, text)))
         self._items.sync(wanted)
+
+    def unfold(self, turn: int) -> None:
+        """Unfold it if an utterance was said in it."""
+        if turn in self._room.said and not self._wide:
+            self._toggle()
 
     def _toggle(self) -> None:
         self._chosen = not self._wide

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from persimchat.app.web.api.wrong_requests import wrong_in
 from persimchat.state.errors import (
     BudgetExhausted,
     DayBudgetExhausted,
@@ -113,23 +114,8 @@ def add_problems(api: FastAPI) -> None:
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    first = max(error.errors(), key=lambda one: len(one["loc"]))  # the member of a union that came furthest
-    param = _field(first["loc"][1:], error.body, missing=first["type"] == "missing") or None
-    what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    return JSONResponse(problem(f"{what} ({param or 'body'}).", param=param), status_code=400)
-
-
-def _field(location: tuple[str | int, ...], body: Any, *, missing: bool) -> str:
-    """The field of a body that is wrong or missing, without the names of a union's members."""
-    found, inside = [], body
-    for place, part in enumerate(location, start=1):
-        listed = isinstance(inside, list) and isinstance(part, int) and part < len(inside)
-        if listed or (isinstance(inside, dict) and part in inside):
-            inside = inside[part]
-        elif not (missing and place == len(location)):
-            continue
-        found.append(str(part))
-    return ".".join(found)
+    wrong = wrong_in(error.errors(), error.body)
+    return JSONResponse(problem(f"{wrong.what} ({wrong.where}).", param=wrong.field or None), status_code=400)
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:

@@ -1,0 +1,86 @@
+"""Every page fits its window at four widths, with what people have made, and without; nothing lies over the words."""
+
+from __future__ import annotations
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from web.conftest import Server
+from web.experiment_folders import hold_cell, write_experiment
+from web.fitting import WIDTHS, unfit
+from web.npm import axe_core
+from web.test_accessibility import Eyes
+
+from persimchat.runs.api import simulate
+from persimchat.state.settings import Settings
+
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
+
+TOPIC = "An oat drink with protein costs twice as much as milk. Who would buy it, and what would they pay for it?"
+EMPTY = ("/", "/runs", "/personas", "/compare", "/experiments", "/models", "/companion", "/run/none", "/nowhere")
+ABOVE = """
+const [one, other] = [arguments[0], arguments[1]].map(one => document.querySelector(one).getBoundingClientRect());
+return one.bottom <= other.top + 1;
+"""
+COVERED = """
+return [...document.querySelectorAll('.chat .bubble, .chat .facts-of')].filter(one => {
+  const box = one.getBoundingClientRect(), at = one.closest('.chat').getBoundingClientRect();
+  const [right, y] = [box.right - 4, (box.top + box.bottom) / 2];
+  return y > at.top && y < at.bottom && !one.contains(document.elementFromPoint(right, y));
+}).map(one => one.textContent.slice(0, 40));
+"""
+
+
+@pytest.fixture
+def eyes(server: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config):
+    made = Eyes(browser, server.url, axe_core(pytestconfig))
+    with made.held_still():
+        yield made
+
+
+def unfit_pages(eyes: Eyes, addresses: list[str]) -> list[str]:
+    found = []
+    for width in WIDTHS:
+        eyes.be_wide(width)
+        for address in addresses:
+            eyes.open(address, "[role=heading], .the-end")
+            found += [f"{address}, {width}: {fault}" for fault in unfit(eyes.browser)]
+    return found
+
+
+def test_pages_that_have_nothing_to_show(eyes: Eyes):
+    found = unfit_pages(eyes, list(EMPTY))
+    eyes.open("/compare", "main [role=heading][aria-level='2']")
+    assert "Nothing to compare yet" in eyes.browser.find_element(By.TAG_NAME, "main").text
+    eyes.open("/run/none", "main [role=heading]")
+    assert "There is no run 'none'" in eyes.browser.find_element(By.TAG_NAME, "main").text
+    assert not found, "\n".join(found)
+
+
+def test_pages_with_what_people_have_made(eyes: Eyes, server: Server):
+    out, settings = server.folder / "conversations", Settings(model="offline", max_messages=4)
+    a, b = (simulate(TOPIC, 3, settings=settings.model_copy(update={"seed": seed}), out=out) for seed in (1, 2))
+    place, cells = write_experiment(server.folder / "results", "tea")
+    hold_cell(place, cells[0])
+    speaker = a.utterances[0].speaker
+    more = [f"/compare?a={a.run}&b={b.run}", "/experiments/tea", f"/run/{a.run}/interview/{speaker}", f"/run/{a.run}"]
+    found = unfit_pages(eyes, ["/", "/runs", "/compare", "/experiments", *more])
+    eyes.be_wide(390)
+    for address, name, about in (
+        ("/runs", ".run-row .run-topic", ".run-row .run-topic + .muted"),
+        ("/", ".recent > .grow", ".recent > .muted"),
+    ):
+        eyes.open(address, name)
+        assert eyes.browser.execute_script(ABOVE, name, about), address  # the name stands over what is said of it
+    for width in WIDTHS:
+        eyes.be_wide(width)
+        eyes.open(f"/run/{a.run}", ".the-end")
+        assert eyes.browser.execute_script(COVERED) == [], width
+        eyes.press(".said [aria-label^='More about message']")
+        eyes.until(".q-menu .q-item")
+        eyes.press(".q-menu .q-item:nth-child(3)")
+        eyes.until(".call summary")
+        eyes.press(".call summary")
+        eyes.until(".call-text")
+        found += [f"prompts, {width}: {fault}" for fault in unfit(eyes.browser)]
+    assert not found, "\n".join(found)
