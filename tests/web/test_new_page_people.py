@@ -9,6 +9,7 @@ from nicegui.testing import User
 from web.first_screen import fill, one
 
 from persimchat.app.web.context import WebContext
+from persimchat.app.web.personas import generating
 from persimchat.app.web.personas.chooser import Chosen
 from persimchat.app.web.personas.library import Library
 from persimchat.app.web.setup import faces
@@ -113,7 +114,7 @@ class Made:
 async def test_a_generated_group_takes_the_place_of_those_whom_nobody_touched(
     user: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(faces, "GenerateDialog", Made)
+    monkeypatch.setattr(generating, "GenerateDialog", Made)
     group = [persona.name for persona in GROUP]
     await user.open("/")
     assert names(user) == USUAL
@@ -137,7 +138,7 @@ async def test_people_of_files_take_their_place_too_and_one_alone_does_not(user:
         return Chosen(GROUP, of_files=True)
 
     monkeypatch.setattr(faces, "choose_personas", chosen)
-    monkeypatch.setattr(faces, "GenerateDialog", Made)
+    monkeypatch.setattr(generating, "GenerateDialog", Made)
     monkeypatch.setattr(Made, "number", 1)
     await user.open("/")
     user.find(marker="generate").click()

@@ -63,7 +63,7 @@ async def test_rows_come_and_go(user: User):
         fill(user, f"name-module_models-{row}", name)
         leave(user, f"value-module_models-{row}", model)
     assert "judge" not in one(user, "name-module_models-1").options  # it has a row
-    assert "unknown model 'nonsense'" in told(user, "module_models", "0")
+    assert "model 'nonsense'" in told(user, "module_models", "0")
     assert not told(user, "module_models", "1")
     remove_first(user)
     leave(user, "value-module_models-1", "")

@@ -11,7 +11,6 @@ from nicegui import app, ui
 from pydantic import ValidationError
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.personas.importing import ImportDialog
 from persimchat.app.web.personas.library import Library
 from persimchat.app.web.personas.picks import Pick, Picks
 from persimchat.app.web.personas.window import Window
@@ -87,6 +86,8 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
             picks.add(Pick(persona, blocked), ticked=ticked)
 
     async def bring_in() -> None:
+        from persimchat.app.web.personas.importing import ImportDialog  # the first page does not need what it loads
+
         dialog = ImportDialog(library)
         try:
             await dialog.run()
