@@ -88,7 +88,7 @@ async def test_the_header_has_words(user: User, web: WebContext):
     await live.ended()
     await user.open(page_of(live.run, 1))
     words = [one for one in user.find(kind=ui.button).elements if "word" in one.classes]
-    assert sorted(one.text for one in words) == ["Branch", "More", "Share"]
+    assert sorted(one.text for one in words) == ["Branch", "More", "Panel", "Share"]
     for one in words:  # a voice that says the word finds the button
         assert one.text in str(one.props["aria-label"])
     assert line(user, "Share", "Report (new tab)").props["href"] == report_of(live.run)

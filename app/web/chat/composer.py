@@ -231,10 +231,10 @@ class _Composer:
                     self.speaking.draw_choices()
             else:
                 ui.label(t("chat.baseline_alone", name=one_line(baseline or ""))).classes("text-sm muted")
-            ui.space()
-            if baseline is None and self._player is None:
-                moderator_menu(self._viewing)
-            self._controls = Controls(self._viewing)
+            with ui.row().classes("items-center justify-end gap-0 ml-auto"):
+                if baseline is None and self._player is None:
+                    moderator_menu(self._viewing)
+                self._controls = Controls(self._viewing)
         if self.speaking is not None:
             self.speaking.draw_field()
         self._note = ui.label().classes("text-xs muted").props("role=status")
