@@ -57,6 +57,18 @@ bar.children[0].textContent = words.lost;
 bar.children[1].textContent = words.again;
 """
 
+# A dialog that is removed while it closes gives the focus back to nobody: whoever uses the keyboard would start anew.
+_BACK: Final = """
+const portal = '[id^="q-portal--"]';
+let last = null;
+document.addEventListener('focusin', event => { if (!event.target.closest(portal)) last = event.target; });
+new MutationObserver(changes => {
+  if (!changes.some(change => [...change.removedNodes].some(one => one.matches?.(portal)))) return;
+  if (document.activeElement !== document.body || document.querySelector('.q-dialog')) return;
+  if (last?.isConnected) last.focus({preventScroll: true});
+}).observe(document.body, {childList: true});
+"""
+
 
 class Frame:
     """The header, and the navigation: on the left, or below 900 pixels in a menu. Each page fills the header's parts.
@@ -82,7 +94,7 @@ class Frame:
         ui.add_css(_style())
         ui.page_title(f"{heading} · PerSimChat")
         words = {"lang": app.storage.client["language"], "lost": t("common.lost"), "again": t("common.connecting")}
-        ui.run_javascript(_SPEAK.format(words=json.dumps(words)))
+        ui.run_javascript(_SPEAK.format(words=json.dumps(words)) + _BACK)
         self._dark = ui.dark_mode().bind_value(app.storage.user, "dark")
         with ui.header(elevated=False).classes("bar top items-center gap-2 px-3 py-0"):
             with menu("menu", t("common.menu")) as button:

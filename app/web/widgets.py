@@ -157,6 +157,10 @@ async def answered(dialog: ui.dialog) -> Any:
     return answer
 
 
+COPYING_S: Final = 60.0
+"""How long a browser may take to copy: it may ask its user first."""
+
+
 def notify_error(error: Exception) -> None:
     """Show an error as a notification, as plain text."""
     close = {"label": t("common.close"), "color": "white"}

@@ -312,3 +312,12 @@ def test_everything_can_be_read_in_light_and_dark(debate: Path) -> None:
         for name in shown:
             for ground in ("surf", "sunk", "page") if name in ("ink", "mute") else ("surf",):
                 assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
+def test_its_type_is_not_too_small_to_read(debate: Path):
+    style = report_html(read_run(debate)).split("</style>")[0]
+    rules = [
+        (rule.strip(), float(size)) for rule, size in re.findall(r"([^{}]+)\{[^{}]*font-size: ?([.0-9]+)rem", style)
+    ]
+    small = [(rule, size) for rule, size in rules if size < 0.75 and "avatar" not in rule]  # initials beside the name
+    assert rules and not small

@@ -203,6 +203,7 @@ def test_a_picture_needs_nothing_else() -> None:
     drawn = picture(lanes("T", [Lane("Eva", "p0", [Series("Eva", "", "p0", [(0, 1)])])]))
     assert set(re.findall(r"var\((--[\w-]+)", drawn)) <= {*re.findall(r"(--[\w-]+):", drawn), "--at", "--span"}
     assert not re.findall(r"url\(|@import|href", drawn)
+    assert "svg.chart { font-family: system-ui, sans-serif;" in drawn  # stronger than the page's `inherit`
 
 
 @pytest.mark.parametrize(("turn", "place"), [(0, 0.05), (9, 0.95), (-3, 0.0), (40, 1.0)])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ MOVING = (ElementClickInterceptedException, ElementNotInteractableException, Sta
 
 class PatientUser(User):
     """A user whose browser is simulated, and who waits for what shall be seen, however slow the machine is."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        super().__init__(client)
+        self.download.next = partial(self.download.next, timeout=SEE_S)  # type: ignore[method-assign]
 
     async def should_see(self, *wanted: Any, **more: Any) -> None:
         """Wait until it is seen."""

@@ -87,8 +87,8 @@ async def test_a_person_takes_a_turn(user: User, web: WebContext):
     await user.should_see("Your turn, Petr")
     await user.should_see("Waiting for Petr")
     for wrong, why in (
-        ("", "there are no words in it"),
-        ("\x07\x1b[2J\u202e", "there are no words in it"),
+        ("", "There are no words in it"),
+        ("\x07\x1b[2J\u202e", "There are no words in it"),
         ("x" * (LONGEST_WORDS + 1), "8,001 characters are too many: at most 8,000"),
     ):
         write(user, wrong)

@@ -117,6 +117,16 @@ async def test_the_end_of_a_debate_names_conditions_positions_and_messages(user:
     await user.should_not_see("They agreed on")
 
 
+async def test_the_end_of_a_guide_is_said_once_in_the_page_s_language(user: User):
+    @ui.page("/end")
+    def _page() -> None:
+        draw_end(board(FIRST, SECOND, stopped(reason="guide", detail="All 2 questions were put.")))
+
+    await user.open("/end")
+    await user.should_see("The last question of the guide is done.")
+    await user.should_not_see("All 2 questions")
+
+
 async def test_an_error_has_a_card_of_its_own_that_says_what_to_do(user: User):
     made = board(FIRST, stopped(reason="error", detail="cannot reach the server. Start it."))
     assert failed(made)

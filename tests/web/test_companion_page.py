@@ -52,7 +52,7 @@ async def test_a_name_and_an_agent_are_chosen(user: User) -> None:
     await user.should_see("World: Lake.")
     await user.should_see("Tomasz Wrona")
     press(user, named(user, f"Talk with {ODA}"))
-    await user.should_see("the person's name is empty")
+    await user.should_see("The person's name is empty")
     field(user, "person").set_value("Petr")
     press(user, named(user, f"Talk with {ODA}"))
     await user.should_see(f"You have not talked with {ODA} yet.")

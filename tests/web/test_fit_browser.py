@@ -22,6 +22,10 @@ ABOVE = """
 const [one, other] = [arguments[0], arguments[1]].map(one => document.querySelector(one).getBoundingClientRect());
 return one.bottom <= other.top + 1;
 """
+CUT = """
+return [...document.querySelectorAll('.q-dialog .font-semibold')]
+  .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent);
+"""
 COVERED = """
 return [...document.querySelectorAll('.chat .bubble, .chat .facts-of')].filter(one => {
   const box = one.getBoundingClientRect(), at = one.closest('.chat').getBoundingClientRect();
@@ -55,6 +59,14 @@ def test_pages_that_have_nothing_to_show(eyes: Eyes):
     eyes.open("/run/none", "main [role=heading]")
     assert "There is no run 'none'" in eyes.browser.find_element(By.TAG_NAME, "main").text
     assert not found, "\n".join(found)
+
+
+def test_names_are_whole_where_personas_are_chosen(eyes: Eyes):
+    eyes.be_wide(390)
+    eyes.open("/", ".face-button")
+    eyes.press(".who-acts button")
+    eyes.until(".q-dialog .q-checkbox")
+    assert eyes.browser.execute_script(CUT) == []
 
 
 def test_pages_with_what_people_have_made(eyes: Eyes, server: Server):

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import Server, patient
 
 TABLES = {
     "lidé.csv": (
@@ -33,17 +32,17 @@ def button(browser: webdriver.Chrome, text: str) -> None:
             browser.execute_script("arguments[0].click()", seen[-1])
         return bool(seen)
 
-    WebDriverWait(browser, WAIT_S).until(press)
+    patient(browser).until(press)
 
 
 def shown(browser: webdriver.Chrome, text: str) -> None:
     """Wait until the page says it."""
-    WebDriverWait(browser, WAIT_S).until(lambda b: text in b.find_element(By.TAG_NAME, "body").text)
+    patient(browser).until(lambda b: text in b.find_element(By.TAG_NAME, "body").text)
 
 
 def choose_file(browser: webdriver.Chrome, path: Path) -> None:
     """Open the dialog and choose a file in it."""
-    WebDriverWait(browser, WAIT_S).until(lambda b: b.execute_script("return window.did_handshake === true"))
+    patient(browser).until(lambda b: b.execute_script("return window.did_handshake === true"))
     button(browser, "Import")
     shown(browser, "How to read the files")
     browser.find_element(By.CSS_SELECTOR, ".q-dialog input[type=file]").send_keys(str(path))

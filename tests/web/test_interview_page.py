@@ -63,7 +63,7 @@ async def test_it_is_held_at_the_slider_s_turn(user: User, web: WebContext) -> N
 
 
 @pytest.mark.parametrize(
-    ("agent", "words"), [(LI, "is a person, whom no model answers for"), ("Nobody", "there is no participant")]
+    ("agent", "words"), [(LI, "is a person, whom no model answers for"), ("Nobody", "There is no participant")]
 )
 async def test_who_cannot_be_asked(user: User, web: WebContext, agent: str, words: str) -> None:
     folder = baseline(web.runs.out)

@@ -11,7 +11,7 @@ from web.conftest import Server, patient
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
 MOST_TABS = 60
-MOST_TO_START = 14
+MOST_TO_START = 16
 FOCUSED = """
 if (document.activeElement === document.body) return '';
 const one = document.activeElement.cloneNode(true);
@@ -78,3 +78,19 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     user.tab_to("Previous message")
     user.press(Keys.ENTER)
     user.wait.until(lambda b: "turn=" in b.current_url)
+
+
+def test_a_dialog_gives_the_focus_back(server: Server, browser: webdriver.Chrome):
+    user = Keyboard(browser)
+    browser.get(server.url)
+    user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    user.wait.until(lambda _: user.at == "Topic")
+    user.tab_to("Me")
+    for last in ("Take part", "Cancel"):
+        user.press(Keys.ENTER)
+        user.wait.until(lambda _: user.at == "What do the others call you?")
+        user.press("Petr")
+        user.tab_to(last)
+        user.press(Keys.ENTER)
+        user.until_there(".q-dialog", gone=True)
+        user.wait.until(lambda _: user.at == "Me")  # the next key goes on from here

@@ -128,9 +128,6 @@ WRONG = {
     "listeners": ("few", "or all"),
     "embedding": ("wordy", "lexical"),
     "prices": ("a: [", "YAML"),
-    "module_models": ("nobody: offline", "nobody"),
-    "module_temperatures": ("planning: 3", "less than or equal to 2"),
-    "weights": ("recency: 1000", "100"),
     "seed": ("-3", "greater than or equal to 0"),
 }
 

@@ -121,7 +121,7 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
         page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
     page.press("Charts")
     page.named("Keep").click()
-    page.press("As a picture (PNG)")  # the browser paints it itself
+    page.press("Picture (PNG)")  # the browser paints it itself
     (painted,) = page.wait.until(lambda _: list(tmp_path.glob("*.png")))
     header = painted.read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"

@@ -75,7 +75,7 @@ def test_a_kind_that_does_not_go_with_the_story_is_marked() -> None:
     draft = workshop()
     assert problems(draft) == {}
     del draft.settings["cognition"]
-    assert "plenary and rooms go by need to talk" in problems(draft)["cognition"]
+    assert "Plenary and rooms go by need to talk" in problems(draft)["cognition"]
 
 
 @pytest.mark.proof

@@ -96,9 +96,10 @@ def _failure(board: Board) -> None:
 
 def _detail(stopped: Stopped | None) -> str:
     """The rule's explanation, unless the heading says the same."""
-    if stopped is None or stopped.reason in ("consensus", "message_limit") and not stopped.source.startswith("mad"):
+    if stopped is None or stopped.reason == "stopped":
         return ""
-    return stopped.detail if stopped.reason != "stopped" else ""
+    said = stopped.reason in ("consensus", "message_limit", "guide") and not stopped.source.startswith("mad")
+    return "" if said else stopped.detail
 
 
 def _conclusion(found: Concluded) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.watching import Watched, stamp_of
-from persimchat.app.web.widgets import icon_button
+from persimchat.app.web.widgets import COPYING_S, icon_button
 from persimchat.app.web.words import t
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.place import FILE
@@ -56,7 +56,7 @@ def command(text: str) -> None:
     """Draw a command with a button that copies it."""
 
     async def copy() -> None:
-        copied = await ui.run_javascript(_COPY.format(text=json.dumps(text)))
+        copied = await ui.run_javascript(_COPY.format(text=json.dumps(text)), timeout=COPYING_S)
         ui.notify(
             t("experiments.copied" if copied else "experiments.not_copied"), type="positive" if copied else "info"
         )

@@ -18,7 +18,7 @@ from persimchat.app.web.past.wording import moment
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.scenario_files import scenario_text
 from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
-from persimchat.app.web.widgets import FIELD, answered, item, notify_error, word_button, word_menu
+from persimchat.app.web.widgets import COPYING_S, FIELD, answered, item, notify_error, word_button, word_menu
 from persimchat.app.web.words import t
 from persimchat.runs.folder.listing import Deletable, deletable, delete_run
 from persimchat.runs.folder.reading import read_manifest
@@ -106,7 +106,7 @@ def _exports(run: str) -> None:
 
 async def _copy(path: str) -> None:
     """Copy the link to a turn; if the browser does not allow it, show the link."""
-    link = await ui.run_javascript(_COPY.format(path=json.dumps(path)))
+    link = await ui.run_javascript(_COPY.format(path=json.dumps(path)), timeout=COPYING_S)
     if not link:
         ui.notify(t("past.link_copied"), type="positive")
         return

@@ -51,8 +51,8 @@ def head(persona: Persona, size: str = "44px") -> None:
     with ui.row().classes("items-center gap-3 no-wrap min-w-0 w-full"):
         avatar(persona.name, own_colour(persona.name), size, human=persona.human)
         with ui.column().classes("gap-0 min-w-0 grow"):
-            ui.label(one_line(persona.name)).classes("font-semibold truncate w-full text-left")
-            ui.label(facts(persona)).classes("text-xs muted truncate w-full text-left")
+            ui.label(one_line(persona.name)).classes("font-semibold leading-snug break-words w-full text-left")
+            ui.label(facts(persona)).classes("text-xs muted break-words w-full text-left")
 
 
 async def read_persona(persona: Persona) -> None:

@@ -56,11 +56,12 @@ class Picks:
                 box = ui.checkbox(value=ticked and not pick.blocked, on_change=partial(self._ticked, number))
                 named(box, t("personas.choose_one", name=one_line(pick.persona.name)))
                 box.set_enabled(not pick.blocked)
-                with ui.element("div").classes("grow min-w-0").mark(f"pick-{number}") as face:
-                    head(pick.persona, "36px")
-                if pick.blocked:
-                    chip(pick.blocked)
-                else:
+                with ui.row().classes("grow min-w-0 items-center gap-x-2 gap-y-1").mark(f"pick-{number}") as face:
+                    with ui.element("div").classes("grow basis-[180px] min-w-0"):
+                        head(pick.persona, "36px")
+                    if pick.blocked:  # under the name on a phone
+                        chip(pick.blocked)
+                if not pick.blocked:
                     face.classes("cursor-pointer").on("click", lambda: box.set_value(not box.value))
                 icon_button(
                     "article",

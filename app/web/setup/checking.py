@@ -105,6 +105,9 @@ def _wrong(name: str, value: Any) -> str:
         return ""
     if name == "embedding":
         return _refused(str(value), embedding=True)
+    if name == "module_models":
+        told = {module: _refused(model) for module, model in value.items()}
+        return next((f"{name}.{module} {wrong}" for module, wrong in told.items() if wrong), "")
     return _refused(value) if name == "model" and value is not None else ""
 
 

@@ -19,7 +19,7 @@ from persimchat.state.settings import Settings
 if TYPE_CHECKING:
     from persimchat.runs.reports.estimate import Estimate
 
-WAIT_S: Final = 0.08
+WAIT_S: Final = 0.04
 """Seconds without a change of the draft before it is estimated."""
 _DIGITS: Final = 3
 

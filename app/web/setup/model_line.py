@@ -24,7 +24,7 @@ class _ModelLine:
         with ui.column().classes("w-full gap-2"):
             with ui.row().classes("w-full items-center gap-x-2 gap-y-1"):
                 ui.icon("memory", size="20px").classes("muted").props("aria-hidden=true")
-                self._line = ui.label().classes("text-sm [overflow-wrap:anywhere]").mark("model-line")
+                self._line = ui.label().classes("text-sm max-w-[88%] [overflow-wrap:anywhere]").mark("model-line")
                 self._change = ui.button(on_click=self._toggle)
                 self._change.props("flat dense no-caps padding='2px 8px' aria-expanded=false").mark("model-change")
             self._box = ui.column().classes("surface w-full p-3")

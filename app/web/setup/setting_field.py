@@ -12,6 +12,8 @@ from persimchat.app.web.setup.checking import offered
 from persimchat.app.web.setup.form import Form, Mark
 from persimchat.app.web.setup.pruning_field import NAME as PRUNING
 from persimchat.app.web.setup.pruning_field import pruning_field
+from persimchat.app.web.setup.rows_field import NAMES as ROWS
+from persimchat.app.web.setup.rows_field import rows_field
 from persimchat.app.web.setup.specs import NOT_OF_STORIES, Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, hint, named
 from persimchat.app.web.words import catalogue, t
@@ -137,6 +139,8 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = (), *, hin
             field = _switch(form, spec)
         elif spec.kind == "choice":
             field = _choice(form, spec)
+        elif name in ROWS:
+            field = rows_field(form, spec, label_of(name))
         else:
             field = _text_field(form, spec, suggestions)
         if hinted:

@@ -60,7 +60,7 @@ def svg(chart: Chart, key: str, *, slider: bool = False) -> Markup:
 
 def picture(chart: Chart) -> str:
     """A chart as the text of an SVG file that needs nothing else, on a light ground."""
-    sheet = Markup(f".chart {{ font-family: system-ui, sans-serif; {_GROUND} {palette.style()} }}\n{style_sheet()}")
+    sheet = Markup(f"svg.chart {{ font-family: system-ui, sans-serif; {_GROUND} {palette.style()} }}\n{style_sheet()}")
     return _environment().get_template(_TEMPLATE).render(c=chart, key="chart", slider=False, alone=True, sheet=sheet)
 
 
