@@ -11,10 +11,10 @@ import pytest
 from loopback.server import free_port
 from web.conftest import begin
 
-from persimchat.app.web import live_runs
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.runs.events import Event
+from persimchat.runs.run import simulation
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, ModelError
@@ -46,7 +46,7 @@ async def test_what_has_told_its_end_can_be_gone_on_with_at_once(web: WebContext
             yield event
         await closes.wait()
 
-    monkeypatch.setattr(live_runs, "run_simulation", slow)
+    monkeypatch.setattr(simulation, "run_simulation", slow)
     live = await begin(web, messages=1, closing="off")
     viewing = Viewing(web, live.run, live.board)
     assert viewing.live is live
