@@ -131,7 +131,7 @@ def test_a_table_says_who_answered_what(command: Run) -> None:
     assert "median" in done.out
     assert "4 calls to offline" in done.err
     shown = command("evaluate", "stances", str(folder), "--source", "polls")
-    assert "Poll many" in shown.out
+    assert "The poll “How many?”" in shown.out
     assert "not because of whom" in shown.out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -94,3 +95,24 @@ def test_a_dialog_gives_the_focus_back(server: Server, browser: webdriver.Chrome
         user.press(Keys.ENTER)
         user.until_there(".q-dialog", gone=True)
         user.wait.until(lambda _: user.at == "Me")  # the next key goes on from here
+
+
+def test_a_key_leads_to_the_message_box(server: Server, browser: webdriver.Chrome):
+    user = Keyboard(browser)
+    wanted = {"topic": "Tea or coffee?", "settings": {"model": "offline", "max_messages": 500, "closing": "off"}}
+    run = httpx.post(f"{server.url}/api/runs", json=wanted, timeout=60).json()["run"]
+    try:
+        browser.get(f"{server.url}/run/{run}")
+        user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        user.until_there(".composer textarea")
+
+        def led(_: object) -> bool:
+            user.press("m")  # until the page listens to keys
+            return user.at == "Your message"
+
+        user.wait.until(led)
+        user.press("Is it late?")
+        words = "return document.activeElement.value"
+        user.wait.until(lambda b: b.execute_script(words).endswith("Is it late?"))  # a field keeps its letters
+    finally:
+        httpx.post(f"{server.url}/api/runs/{run}/control", json={"do": "stop"}, timeout=60)

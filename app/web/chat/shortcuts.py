@@ -11,7 +11,7 @@ from nicegui.events import GenericEventArguments
 
 from persimchat.app.web.words import t
 
-SEARCH, PAUSE, ONE, HELP = "/", "p", ".", "?"
+SEARCH, WRITE, PAUSE, ONE, HELP = "/", "m", "p", ".", "?"
 
 _KEPT: Final = "shortcuts"
 """Whether a browser's user wants them, in their storage; they do unless they have said no."""
@@ -50,6 +50,7 @@ class Shortcuts:
                 for key, name in (
                     ("←  →", "chat.key_turn"),
                     (SEARCH, "chat.search"),
+                    (WRITE, "chat.key_write"),
                     (PAUSE, "chat.key_pause"),
                     (ONE, "chat.one_turn"),
                     (HELP, "chat.shortcuts"),

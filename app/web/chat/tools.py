@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from nicegui import ui
 
 from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.search import Search
-from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, Shortcuts
+from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, WRITE, Shortcuts
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.widgets import icon_button
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered
+
+_TO_THE_FIELD: Final = "document.querySelector('.composer textarea')?.focus()"
 
 
 def transcript_tools(
@@ -30,7 +33,14 @@ def transcript_tools(
         reveal: shows an utterance by its number; None: none is shown any more.
     """
     search = Search(said, reveal)
-    keys = Shortcuts({SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)})
+    keys = Shortcuts(
+        {
+            SEARCH: search.open,
+            WRITE: lambda: ui.run_javascript(_TO_THE_FIELD),
+            PAUSE: lambda: pause_or_go_on(viewing),
+            ONE: lambda: one_turn(viewing),
+        }
+    )
     with tools:
         icon_button("search", t("chat.search"), search.open).mark("search")
         icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
