@@ -164,7 +164,7 @@ async def test_columns_with_other_names_are_chosen_and_wrong_rows_are_listed(use
     choices = {s.props["aria-label"]: s for s in user.find(kind=ui.select).elements if "aria-label" in s.props}
     assert choices["What the column Věk becomes"].value == "age"
     last(user, "Read them")
-    await user.should_see(marker="window-fault", content="no column is the name")
+    await user.should_see(marker="window-fault", content="No column is the name")
     choices["What the column Kdo becomes"].value = "name"
     choices["What the column Názor becomes"].value = "own"
     last(user, "Read them")
@@ -237,9 +237,9 @@ async def test_too_large_or_of_another_kind(user: User, tmp_path: Path):
     large = tmp_path / "spooled"
     large.write_bytes(b"x" * 5_000_001)
     await sent(user, FILES, LargeFileUpload("large.csv", "", large))
-    await user.should_see("the file is too large (large.csv)")
+    await user.should_see("The file is too large (large.csv)")
     await sent(user, FILES, csv("program.exe"))
-    await user.should_see("files of this kind are not read (program.exe)")
+    await user.should_see("Files of this kind are not read (program.exe)")
     last(user, "Read them")
     await user.should_see("Choose a file first.")
 

@@ -16,7 +16,7 @@ from persimchat.models.naming import OFFLINE
 from persimchat.runs.events import Uttered
 from persimchat.runs.run.past_calls import PastCall, past_calls, recorded_calls
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import clean, one_line
+from persimchat.state.plain_text import capitalised, clean, one_line
 
 
 async def show_calls(viewing: Viewing, said: Uttered) -> None:
@@ -84,7 +84,7 @@ class _Dialog:
     def cannot(self, error: PerSimChatError) -> None:
         """The prompts cannot be made again; the answers stay."""
         if not self._dialog.is_deleted:
-            self._say(str(error))
+            self._say(capitalised(str(error)))
 
     def _say(self, text: str) -> None:
         self._status.set_text(text)

@@ -25,7 +25,7 @@ from persimchat.app.web.widgets import card, notify_error
 from persimchat.app.web.words import t
 from persimchat.experiments.place import FILE
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line
+from persimchat.state.plain_text import capitalised, one_line
 
 _POLL_S: Final = 1.0
 """How often a page asks whether there is something new; the folder is read less often (`results.EVERY_S`)."""
@@ -47,7 +47,7 @@ def experiment_page(web: WebContext, name: str) -> None:
         except PerSimChatError as error:
             box.clear()
             with box:
-                ui.label(str(error)).classes("muted [overflow-wrap:anywhere]")
+                ui.label(capitalised(str(error))).classes("muted [overflow-wrap:anywhere]")
             return
         box.clear()
         with box:

@@ -19,6 +19,7 @@ from persimchat.models.local.files import Stored
 from persimchat.models.local.getting import Announced, announced
 from persimchat.models.naming import SMOLLM2
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import capitalised
 
 _LOOK_S: Final = 0.5
 """Seconds between looks at downloads."""
@@ -63,7 +64,7 @@ class _FilesCard:
             stored, room = await asyncio.to_thread(_here)
         except PerSimChatError as error:
             stored, room = [], None
-            self._name.error = str(error)
+            self._name.error = capitalised(str(error))
         loads = [load for load in self._downloads.all if load.state != "done"]
         seen = (stored, [(load.name, load.state) for load in loads])
         if seen != self._drawn:

@@ -17,7 +17,7 @@ from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
-from persimchat.state.plain_text import clean, one_line
+from persimchat.state.plain_text import capitalised, clean, one_line
 
 _FACTS: Final = ("age", "occupation", "residence")
 _LONGEST: Final = 60
@@ -154,5 +154,5 @@ def damaged_card(path: Path, error: PerSimChatError, delete: Act) -> None:
         ui.icon("error_outline", size="24px", color="negative").props("aria-hidden=true")
         with ui.column().classes("gap-1 grow min-w-0"):
             ui.label(one_line(path.name)).classes("font-semibold break-words")
-            ui.label(one_line(str(error).replace(f"{path.parent}/", ""))).classes("text-sm break-words")
+            ui.label(capitalised(one_line(str(error).replace(f"{path.parent}/", "")))).classes("text-sm break-words")
         icon_button("delete_outline", t("personas.delete_one", name=one_line(path.name)), delete)

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from persimchat.app.web.widgets import answered, icon_button, named
 from persimchat.app.web.words import t
+from persimchat.state.plain_text import capitalised
 
 WIDTHS: Final = {"small": "440px", "middle": "680px", "wide": "960px"}
 
@@ -63,7 +64,7 @@ class Window:
 
     def complain(self, told: str = "") -> None:
         """Say what went wrong, above the buttons; nothing if it is empty."""
-        self._fault.set_text(told)
+        self._fault.set_text(capitalised(told))
         self._fault.set_visibility(bool(told))
 
     @contextmanager

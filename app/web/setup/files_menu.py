@@ -23,6 +23,7 @@ from persimchat.app.web.widgets import FIELD, answered, icon_button, item, named
 from persimchat.app.web.words import t
 from persimchat.state.document import MAX_BYTES
 from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.plain_text import capitalised
 
 _TOPIC_IN_NAME: Final = 40
 
@@ -79,7 +80,7 @@ class _Files:
                 name.error = str(taken)
                 offer()
             except PerSimChatError as error:
-                name.error = str(error)
+                name.error = capitalised(str(error))
             else:
                 dialog.close()
                 ui.notify(t("setup.saved", name=kept), type="positive")
@@ -150,7 +151,7 @@ class _Files:
                     raise InputError("the file is too large", remedy=f"Keep it below {MAX_BYTES:,} bytes.")
                 draft = await asyncio.to_thread(uploaded, event.file.name, await event.file.read())
             except PerSimChatError as error:
-                refuse(str(error))
+                refuse(capitalised(str(error)))
                 upload.reset()
                 return
             dialog.close()
