@@ -27,7 +27,7 @@ from langsmith.schemas import Example
 from langsmith.utils import get_env_var
 from loopback.langsmith import LangSmithServer
 from loopback.scripted import Scripted
-from loopback.server import LoopbackServer, natural_answer
+from loopback.server import Fault, LoopbackServer, natural_answer
 
 from persimchat.app.cli import app, main
 
@@ -102,7 +102,7 @@ def answered(body: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LoopbackServer]:
-    with LoopbackServer(answer=answered) as server:
+    with LoopbackServer(answer=answered, tells={"/v1/models": Fault(404)}) as server:  # has any model
         yield server
 
 

@@ -116,7 +116,7 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
     eyes.press(".kind:nth-of-type(3)")
     eyes.until("[aria-label='Question 1']")
     found += eyes.look("focus group")
-    eyes.press("[title='Add personas']")
+    eyes.press("[title^='Add personas']")
     eyes.until(".q-dialog [role=checkbox]")
     found += eyes.look("chooser")
     for run, what in zip(runs, ("discussion", "debate"), strict=True):

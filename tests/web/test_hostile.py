@@ -209,6 +209,10 @@ def test_set_up(visitor: Visitor, runs: tuple[str, str], tmp_path: Path):
     visitor.check("a participant")
 
 
+LAST = ".q-dialog .persona-foot button:last-child"
+"""The button of a dialog that goes on."""
+
+
 def test_personas(visitor: Visitor, tmp_path: Path):
     visitor.open("/personas", ".persona-grid")
     visitor.press(".persona-acts button:nth-child(1)")
@@ -218,6 +222,8 @@ def test_personas(visitor: Visitor, tmp_path: Path):
     visitor.open("/personas", ".persona-grid")
     visitor.press(".persona-acts button:nth-child(1)")
     upload(visitor, good)
+    visitor.shown(".q-dialog [role=checkbox]")
+    visitor.press(LAST)  # Save selected
     for name in NAMES:
         visitor.reads(name)
     for device in ({**PHONE, "width": 1440, "mobile": False}, PHONE):
@@ -233,7 +239,7 @@ def test_personas(visitor: Visitor, tmp_path: Path):
         visitor.shown(".q-dialog textarea")
         visitor.check("editor")
     visitor.open("/", ".new")
-    visitor.press("[title='Add personas']")
+    visitor.press("[title^='Add personas']")
     visitor.shown(".q-dialog [role=checkbox]")
     visitor.check("chooser")
 
@@ -242,3 +248,6 @@ def upload(visitor: Visitor, files: list[Path]) -> None:
     visitor.shown(".q-dialog")
     field: Any = visitor.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, ".q-dialog input[type=file]"))
     field.send_keys("\n".join(map(str, files)))
+    listed = "return document.querySelectorAll('.q-dialog .surface .truncate').length"
+    visitor.wait.until(lambda b: b.execute_script(listed) == len(files))
+    visitor.press(LAST)  # Read them

@@ -76,8 +76,8 @@ def test_what_is_wrong_stands_in_the_dialog_until_it_is_right(
     browser.get(f"{server.url}/personas")
     choose_file(browser, tmp_path / "who.csv")
     button(browser, "Read them")
-    shown(browser, "no column is the name")
-    (fault,) = browser.find_elements(By.XPATH, "//*[@role='alert'][contains(., 'no column is the name')]")
+    shown(browser, "No column is the name")
+    (fault,) = browser.find_elements(By.XPATH, "//*[@role='alert'][contains(., 'No column is the name')]")
     inside, below = browser.execute_script(
         "const at = arguments[0].getBoundingClientRect(); return [!!arguments[0].closest('.q-card'), at.bottom]", fault
     )

@@ -59,7 +59,7 @@ async def test_a_fault_is_told_once(user: User, web: WebContext, monkeypatch: py
 
     monkeypatch.setattr(Board, "lines_upto", fail)
     buttons = user.find(kind=ui.button).elements
-    (back,) = (button for button in buttons if str(button.props.get("aria-label")).startswith("One turn back"))
+    (back,) = (button for button in buttons if str(button.props.get("aria-label")).startswith("One message back"))
     for times in (1, 2):
         UserInteraction(user, {back}, None).click()
         await until(lambda times=times: len(failed) >= times)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.proof
 async def shows(user: User, turn: int, of: int) -> None:
     """The page shows what was said up to a turn, and nothing after it."""
     await user.should_see(content=f"{turn} of {of}", kind=ui.label)
-    slider = named(user, "Turn shown")
+    slider = named(user, "Message shown")
     assert isinstance(slider, ui.slider)
     assert (slider.value, slider.props["max"]) == (turn, of)
 
@@ -30,7 +30,7 @@ async def test_it_waits_until_there_is_something_to_go_through(user: User, web: 
     await live.ended()
     await user.open(page_of(live.run))
     await user.should_see(live.board.utterances[0].text)
-    await user.should_not_see("Turn shown")
+    await user.should_not_see("Message shown")
     assert not [one for one in user.find(kind=ui.element).elements if "time-bar" in one.classes]
 
 
@@ -41,14 +41,14 @@ async def test_steps_slider_and_the_end(user: User, web: WebContext):
     await user.open(page_of(live.run, 2))
     await shows(user, 2, 4)
     await user.should_not_see(texts[2])
-    press(user, named(user, "One turn forward (→)"))
+    press(user, named(user, "One message forward (→)"))
     await shows(user, 3, 4)
     await user.should_see(texts[2])
-    press(user, named(user, "One turn back (←)"))
-    press(user, named(user, "One turn back (←)"))
+    press(user, named(user, "One message back (←)"))
+    press(user, named(user, "One message back (←)"))
     await shows(user, 1, 4)
     await user.should_not_see(texts[1])
-    slider = named(user, "Turn shown")
+    slider = named(user, "Message shown")
     assert isinstance(slider, ui.slider)
     slider.set_value(3)
     await shows(user, 3, 4)

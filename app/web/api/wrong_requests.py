@@ -102,7 +102,7 @@ def _expected(error: Mapping[str, Any]) -> str:
     """What a value should be; empty if there are no words for it."""
     kind = str(error["type"])
     worded = _WORDED.get(kind)
-    return worded(error["ctx"]) if worded is not None else _KINDS.get(kind.split("_", 1)[0], "")
+    return worded(error.get("ctx", {})) if worded is not None else _KINDS.get(kind.split("_", 1)[0], "")
 
 
 def _shown(value: Any) -> str:
