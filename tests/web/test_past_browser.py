@@ -45,7 +45,9 @@ class Page:
         """Click the innermost thing that reads so, also where the page has just drawn it anew."""
 
         def pressed(_: webdriver.Chrome) -> bool:
-            self.reading(text).click()
+            found = self.reading(text)
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)  # not behind a bar
+            found.click()
             return True
 
         self.wait.until(pressed)

@@ -108,9 +108,10 @@ def test_the_slider_with_the_keyboard(server: Server, browser: webdriver.Chrome,
         for width in WIDTHS:
             eyes.be_wide(width)
             eyes.open("/", ".new textarea")
-            page.press("More settings")
-            page.reading("Minds and words")
-            browser.execute_script(OPEN, "Minds and words")
+            if width == WIDTHS[0]:  # what is open stays open
+                page.press("More settings")
+                page.reading("Minds and words")
+                browser.execute_script(OPEN, "Minds and words")
             page.reading("Nothing is left out. No further calls.")
             browser.execute_script(FOCUS)
             for _ in range(3):
