@@ -217,11 +217,11 @@ def test_personas(visitor: Visitor, tmp_path: Path):
     visitor.open("/personas", ".persona-grid")
     visitor.press(".persona-acts button:nth-child(1)")
     *good, broken = hostile_personas(tmp_path)
-    upload(visitor, [broken])
+    read(visitor, [broken])
     visitor.check("a persona that cannot be read")
     visitor.open("/personas", ".persona-grid")
     visitor.press(".persona-acts button:nth-child(1)")
-    upload(visitor, good)
+    read(visitor, good)
     visitor.shown(".q-dialog [role=checkbox]")
     visitor.press(LAST)  # Save selected
     for name in NAMES:
@@ -248,6 +248,11 @@ def upload(visitor: Visitor, files: list[Path]) -> None:
     visitor.shown(".q-dialog")
     field: Any = visitor.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, ".q-dialog input[type=file]"))
     field.send_keys("\n".join(map(str, files)))
+
+
+def read(visitor: Visitor, files: list[Path]) -> None:
+    """Have files of people read in the dialog."""
+    upload(visitor, files)
     listed = "return document.querySelectorAll('.q-dialog .surface .truncate').length"
     visitor.wait.until(lambda b: b.execute_script(listed) == len(files))
     visitor.press(LAST)  # Read them
