@@ -27,6 +27,8 @@ from persimchat.state.conversation import utterance_id, utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 Start = Callable[..., Baseline]
 
 SCRIPT = "\n".join(f"{name.split()[0]}: Tea number {n}." for n, name in enumerate([*NAMES, *NAMES, *NAMES]))
@@ -314,7 +316,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("name", ["single_agent", "group_chat", "mad_judge"])
 def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     """What is read at first use is read once a process, so each of these is the first in a process of its own."""

@@ -26,6 +26,8 @@ from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 ADA, BO, LI = "Ada Lind", "Bo Říha", "李雷"
 PEOPLE: list[dict[str, Any]] = [
     {"name": ADA, "description": "A baker who gets up at three.", "traits": ["talkative"]},
@@ -106,7 +108,6 @@ both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", 
 every_node = pytest.mark.parametrize("node", [added, adapted])
 
 
-@pytest.mark.proof
 @both_ways
 @every_node
 async def test_a_parent_has_its_own_context_and_recursion_limit(node: Callable[..., Any], asynchronous: bool) -> None:
@@ -117,13 +118,11 @@ async def test_a_parent_has_its_own_context_and_recursion_limit(node: Callable[.
     assert all(m.name for m in output["messages"][1:])
 
 
-@pytest.mark.proof
 async def test_called_in_a_node_with_the_parents_config() -> None:
     output = await held(around(called(LONG), saver=InMemorySaver()), ASKED, True)
     assert [m.type for m in output["messages"]] == ["human", *["ai"] * 9]
 
 
-@pytest.mark.proof
 def test_what_was_said_is_what_the_conversation_alone_would_say() -> None:
     alone = graph_for(SETTINGS).invoke({**ASKED, "participants": PEOPLE}, context=SETTINGS)
     inside = around(adapted()).invoke(ASKED)
@@ -214,7 +213,6 @@ def test_without_subgraphs_a_parents_stream_has_its_own_steps_only() -> None:
     assert list(steps[0]["group"]) == ["messages"]
 
 
-@pytest.mark.proof
 @both_ways
 @every_node
 async def test_a_failed_conversation_goes_on_where_it_was(node: Callable[..., Any], asynchronous: bool) -> None:
@@ -233,7 +231,6 @@ async def test_a_failed_conversation_goes_on_where_it_was(node: Callable[..., An
     assert (len(texts), max(texts.values())) == (4, 1), "what was said before was not said again"
 
 
-@pytest.mark.proof
 @both_ways
 @every_node
 async def test_conversations_of_one_thread_do_not_mix(node: Callable[..., Any], asynchronous: bool) -> None:
@@ -273,7 +270,6 @@ def test_a_budget_ends_it_between_two_turns() -> None:
     assert 1 <= len(output["log"]) < 9
 
 
-@pytest.mark.proof
 async def test_one_conversation_for_each_of_many_questions() -> None:
     node = conversation_node(SETTINGS, participants=PEOPLE, topic_from="question", into={"log": "messages"})
     parent: Any = StateGraph(Report)

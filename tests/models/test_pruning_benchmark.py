@@ -96,6 +96,7 @@ def test_readings_are_timed_in_turns() -> None:
     assert found.resident_mb > 10
 
 
+@pytest.mark.proof
 def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     if not find_spec("torch"):
         with pytest.raises(SystemExit, match="pruning-torch"):

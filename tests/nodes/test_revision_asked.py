@@ -13,6 +13,8 @@ from loopback.scripted import in_turn, task_of
 import persimchat
 from persimchat.state.conversation import participants, utterances
 
+pytestmark = pytest.mark.proof
+
 PRUNED = {"lambda": 1, "method": "length", "revision": "again"}
 WORDINGS = (
     "The old station should become a library, because the town has none.",

@@ -20,6 +20,8 @@ from persimchat.runs.folder.checkpoint_values import Serializer
 from persimchat.state.errors import InputError
 from persimchat.state.place import Place
 
+pytestmark = pytest.mark.proof
+
 ODA_NAME = "Oda Brandvik"
 TOMASZ = {"persona": {"name": "Tomasz K. Wrona", "description": "Sells tea."}, "at": "Stage/hut"}
 TWO = Place.model_validate(

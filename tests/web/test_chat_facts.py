@@ -30,6 +30,8 @@ from persimchat.runs.events import (
     Uttered,
 )
 
+pytestmark = pytest.mark.proof
+
 STARTED = Started(
     run="a", topic="Tea", participants=["Ann", "Bo"], models={"Ann": "openai:x", "Bo": "offline"}, max_messages=9
 )

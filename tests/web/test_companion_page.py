@@ -17,6 +17,8 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.pairs import Pair
 from persimchat.app.web.serving import web_context
 
+pytestmark = pytest.mark.proof
+
 PETR = f"/companion?agent={ODA.replace(' ', '+')}&person=Petr"
 HOSTILE = "<img src=x onerror=window.__x=1>"
 

@@ -14,6 +14,8 @@ from web.conftest import until
 from persimchat.models.local import files
 from persimchat.state.errors import ModelError
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture(autouse=True)
 def without_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):

@@ -22,6 +22,8 @@ from persimchat.state.companion import Tie
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.game_messages import MESSAGES, GameMessage, Scratch, read_message
 
+pytestmark = pytest.mark.proof
+
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
 STALL = {"world": "Lake", "sector": "Ferry stage", "arena": "tea stall"}
 ATTIC = {"world": "Lake", "sector": "Village", "arena": "attic"}
