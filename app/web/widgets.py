@@ -157,6 +157,22 @@ async def answered(dialog: ui.dialog) -> Any:
     return answer
 
 
+def nothing_yet(icon: str, heading: str, why: str, begin: str) -> None:
+    """Say that there is nothing to show yet, and what to do; the button leads to a new conversation.
+
+    Args:
+        icon: a picture.
+        heading: in a few words.
+        why: what would be here, and how it comes.
+        begin: the word of the button.
+    """
+    with ui.column().classes("w-full items-center gap-3 py-16 text-center"):
+        ui.icon(icon, size="72px", color="primary").props("aria-hidden=true")
+        ui.label(heading).classes("text-xl font-semibold").props("role=heading aria-level=2")
+        ui.label(why).classes("muted max-w-[46ch]")
+        ui.button(begin, icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
+
+
 COPYING_S: Final = 60.0
 """How long a browser may take to copy: it may ask its user first."""
 

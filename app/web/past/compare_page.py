@@ -17,7 +17,7 @@ from persimchat.app.web.past.side_by_side import side_by_side
 from persimchat.app.web.past.wording import address_of, branched, moment, title_of
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.shared.stories import closed, closed_runs
-from persimchat.app.web.widgets import FIELD, card, icon_button, notify_error
+from persimchat.app.web.widgets import FIELD, card, icon_button, nothing_yet, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.folder.family import family, origins
 from persimchat.runs.folder.labels import read_labels
@@ -58,7 +58,7 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
         if len(listing.runs) < _TWO and not one:
             chooser.delete()
             with box:
-                _too_few()
+                nothing_yet("compare_arrows", t("past.compare_few"), t("past.compare_few_why"), t("past.new"))
             return
         with chooser:
             _choose(listing.runs, shut, one, other)
@@ -73,15 +73,6 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
             await _compared(web, box, one, other)
 
     ui.timer(0, load, once=True)
-
-
-def _too_few() -> None:
-    """What to do where there are no two runs."""
-    with ui.column().classes("w-full items-center gap-3 py-16 text-center"):
-        ui.icon("compare_arrows", size="72px", color="primary").props("aria-hidden=true")
-        ui.label(t("past.compare_few")).classes("text-xl font-semibold").props("role=heading aria-level=2")
-        ui.label(t("past.compare_few_why")).classes("muted max-w-[46ch]")
-        ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
 
 
 def _waiting() -> None:

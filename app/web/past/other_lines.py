@@ -111,7 +111,7 @@ def _read(folder: Path, out: Path, before: _Known) -> _Known:
     Raises:
         InputError: the folder of runs or the run's transcript cannot be read.
     """
-    there = _runs_in(out)
+    there = _runs_in(out, before.runs)
     members = before.members if there == before.runs else family(folder, list_runs(out).runs)
     stamps = [stamp_of(Path(member.folder)) for member in members]
     if (members, stamps) == (before.members, before.stamps):
@@ -121,10 +121,16 @@ def _read(folder: Path, out: Path, before: _Known) -> _Known:
     return _Known(there, members, stamps, found)
 
 
-def _runs_in(out: Path) -> frozenset[str]:
-    """The folders that hold a run; if they cannot be listed, reading them says so."""
+def _runs_in(out: Path, known: frozenset[str]) -> frozenset[str]:
+    """The folders that hold a run; if they cannot be listed, reading them says so.
+
+    Args:
+        out: the folder of runs.
+        known: folders that held one; only others are looked into.
+    """
     try:
-        return frozenset(place.name for place in out.iterdir() if (place / MANIFEST).is_file())
+        places = {place.name: place for place in out.iterdir()}
+        return frozenset(name for name, place in places.items() if name in known or (place / MANIFEST).is_file())
     except OSError:
         return frozenset()
 

@@ -17,7 +17,7 @@ from persimchat.app.web.past.run_row import RowActions, RunRow
 from persimchat.app.web.past.wording import address_of, ending
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.shared.stories import closed_runs
-from persimchat.app.web.widgets import FIELD, notify_error
+from persimchat.app.web.widgets import FIELD, nothing_yet, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import StopReason
 from persimchat.runs.folder.family import Tree, trees
@@ -138,7 +138,7 @@ class _RunsPage:
         self.rows = []
         with self.box:
             if not runs:
-                _empty()
+                nothing_yet("forum", t("past.empty"), t("past.empty_why"), t("past.empty_start"))
             elif not found:
                 with ui.column().classes("w-full items-center gap-3 py-12"):
                     ui.label(t("past.none_fits")).classes("muted")
@@ -249,14 +249,6 @@ def _under(tree: Tree, depth: int) -> Iterator[tuple[ListedRun, ListedRun, int]]
     for branch in tree.branches:
         yield branch.run, tree.run, depth
         yield from _under(branch, depth + 1)
-
-
-def _empty() -> None:
-    with ui.column().classes("w-full items-center gap-3 py-16 text-center"):
-        ui.icon("forum", size="72px", color="primary").props("aria-hidden=true")
-        ui.label(t("past.empty")).classes("text-xl font-semibold").props("role=heading aria-level=2")
-        ui.label(t("past.empty_why")).classes("muted max-w-[46ch]")
-        ui.button(t("past.empty_start"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
 
 
 def _unread(problems: list[str]) -> None:

@@ -24,7 +24,6 @@ from persimchat.app.web.personas.uploads import (
     PersonaFile,
     check,
     for_the_page,
-    is_persona_file,
     kept_for_now,
     read_persona_file,
     safe_name,
@@ -38,6 +37,7 @@ from persimchat.personas.conversion.conversion import Conversion, Converted, con
 from persimchat.personas.conversion.files import texts_of
 from persimchat.personas.conversion.mapping import ready
 from persimchat.personas.conversion.summary import Summary, summaries
+from persimchat.personas.files import SUFFIXES
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.persona import Persona
@@ -104,21 +104,29 @@ def _without_folder(text: str, file: Path) -> str:
     return text.replace(f"{file.parent}/", "")
 
 
-def _persona_files(paths: Sequence[Path], *, json: bool) -> list[Path]:
-    """The files that are read as they are; of JSON only if that is said. Blocks."""
-    return [path for path in paths if (json or path.suffix.lower() != ".json") and is_persona_file(path)]
+def _read_ready(
+    paths: Iterable[Path], *, json: bool
+) -> tuple[list[PersonaFile], list[tuple[Path, InputError]], list[Path]]:
+    """The personas of persona files, what is wrong with the others of these, and the files that are none. Blocks.
 
-
-def _read_ready(paths: Iterable[Path]) -> tuple[list[PersonaFile], list[tuple[Path, InputError]]]:
-    """The personas of persona files, and what is wrong with the others of these. Blocks."""
+    Every YAML file is one; of JSON, if that is asked for, those that hold a persona.
+    """
     found: list[PersonaFile] = []
     wrong: list[tuple[Path, InputError]] = []
+    others: list[Path] = []
     for path in paths:
+        suffix = path.suffix.lower()
+        if suffix not in SUFFIXES or (suffix == ".json" and not json):
+            others.append(path)
+            continue
         try:
             found.append(read_persona_file(path))
         except InputError as error:
-            wrong.append((path, error))
-    return found, wrong
+            if suffix == ".json":
+                others.append(path)
+            else:
+                wrong.append((path, error))
+    return found, wrong, others
 
 
 def notes_on(one: Converted) -> list[str]:
@@ -306,9 +314,7 @@ class ImportDialog:
         mapping = [self.mapping] if way == _OWN and self.mapping is not None else []
         async with kept_for_now([*mapping, *self.files]) as paths:
             files = paths[len(mapping) :]
-            own = await asyncio.to_thread(_persona_files, files, json=way == _SHAPE)
-            ready, wrong = await asyncio.to_thread(_read_ready, own)
-            others = [path for path in files if path not in own]
+            ready, wrong, others = await asyncio.to_thread(_read_ready, files, json=way == _SHAPE)
             if wrong and not (ready or others):
                 raise wrong[0][1]
             chosen = str(paths[0]) if mapping else None if way in (_SHAPE, _MODEL) else way

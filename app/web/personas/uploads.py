@@ -16,7 +16,7 @@ from nicegui.elements.upload_files import FileUpload
 
 from persimchat.app.web.personas.library import head_of
 from persimchat.app.web.words import t
-from persimchat.personas.files import SUFFIXES, load_persona
+from persimchat.personas.files import load_persona
 from persimchat.personas.fragments import SHIPPED_FRAGMENTS
 from persimchat.state.document import Document, read_document
 from persimchat.state.errors import InputError, PerSimChatError, suggestion
@@ -144,17 +144,6 @@ class PersonaFile:
 
     persona: Persona
     notes: list[str]
-
-
-def is_persona_file(path: Path) -> bool:
-    """Whether a file is read as a persona as it is: every YAML file, and JSON files that hold one. Blocks."""
-    if path.suffix.lower() != ".json":
-        return path.suffix.lower() in SUFFIXES
-    try:
-        read_persona_file(path)
-    except InputError:
-        return False
-    return True
 
 
 def read_persona_file(path: Path) -> PersonaFile:

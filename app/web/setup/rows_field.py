@@ -48,7 +48,7 @@ def rows_field(form: Form, spec: Spec, label: str) -> ui.element:
 
 class _Rows:
     def __init__(self, form: Form, spec: Spec, label: str) -> None:
-        self._form, self._spec, self._setting = form, spec, spec.name
+        self._form, self._setting = form, spec.name
         self._rows: list[_Row] = []
         ui.label(label).classes("text-xs muted").props("aria-hidden=true")
         self.group = ui.element("div").classes("value-rows w-full").props("role=group").mark(f"setting-{spec.name}")
