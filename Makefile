@@ -35,7 +35,7 @@ test: $(SETUP) ## run the tests, in three minutes: make test [PYTEST_ARGS="-k wo
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 proof: $(SETUP) ## run what takes longer: whole conversations, the documents' commands, runs killed at fifty points, the page in a browser
-	$(BIN)/pytest -m proof $(PYTEST_ARGS)
+	$(BIN)/pytest -m "proof or hypothesis" --hypothesis-profile=many $(PYTEST_ARGS)
 
 real: $(SETUP) ## a real language model, SmolLM2: fetched (93 MB, once), tried, a discussion killed and resumed, a debate, replays
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_smollm2.py
@@ -53,7 +53,7 @@ real-companion: $(SETUP) ## the same model as a companion: three exchanges in tw
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_companion.py
 
 real-pruning: $(SETUP) ## the same model as a scorer of prompts, and speaking with everything and with nothing: at most 24 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_scorer.py tests/real/test_pruning.py
+	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_pruning.py
 
 real-pruning-torch: $(SETUP) ## a model under PyTorch as scorer of prompts, beside numpy's; PyTorch is installed first if it is missing
 	@$(BIN)/python -c 'import accelerate, torch, transformers' 2>/dev/null \
@@ -119,7 +119,7 @@ $(TO_RUN) $(SETUP): pyproject.toml requirements.lock
 	  $(PYTHON) -m venv $(if $(wildcard $(VENV)/pyvenv.cfg),--clear) $(VENV) || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; } ; \
 	fi
 	@for room in src/persimchat/*; do \
-	  if [ -f "$$room" ] && [ -d "$${room##*/}" ]; then ln -sfn "../../$${room##*/}" "$$room"; fi; \
+	  if [ -f "$$room" ] && [ ! -L "$$room" ] && [ -e "$${room##*/}" ]; then ln -sfn "../../$${room##*/}" "$$room"; fi; \
 	done
 	@install() { "$$@" --quiet --constraint requirements.lock setuptools && "$$@" --quiet --constraint requirements.lock --no-build-isolation --editable '.$(EXTRAS)'; } ; \
 	if command -v $(UV) >/dev/null && install $(UV) pip install --python $(BIN)/python; then : ; \

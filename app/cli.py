@@ -9,18 +9,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from persimchat.app.commands import (
+from ..state.errors import PerSimChatError
+from ..state.plain_text import one_line
+from .commands import (
     companion,
     companion_serve,
     diff,
     doctor,
     estimate,
     evaluate,
-    evaluate_benchmark,
-    evaluate_diversity,
-    evaluate_guide,
-    evaluate_people,
-    evaluate_stances,
+    evaluate_studies,
     experiment,
     export,
     graph,
@@ -37,8 +35,8 @@ from persimchat.app.commands import (
     story,
     survey,
 )
-from persimchat.app.commands.setting_command import offer
-from persimchat.app.output import (
+from .commands.setting_command import offer
+from .output import (
     BAD_INPUT,
     DONE,
     INTERRUPTED,
@@ -46,14 +44,11 @@ from persimchat.app.output import (
     OutputClosed,
     UsageError,
     discard_stdout,
-    hints_in_a_line,
     prepare,
     say,
     usage_line,
     warn,
 )
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line
 
 _EPILOG = """\b
 [bold]Start here[/bold]
@@ -114,11 +109,8 @@ app.command(epilog=diff.EXAMPLES, rich_help_panel=LOOK)(diff.diff)
 app.command(epilog=export.EXAMPLES, rich_help_panel=LOOK)(export.export)
 app.add_typer(runs.runs, name="runs", rich_help_panel=LOOK)
 app.add_typer(experiment.experiment, name="experiment", rich_help_panel=STUDY)
-evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_people.people)
-evaluate.evaluate.command("diversity", epilog=evaluate_diversity.EXAMPLES)(evaluate_diversity.diversity)
-evaluate.evaluate.command("guide", epilog=evaluate_guide.EXAMPLES)(evaluate_guide.guide)
-evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
-evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
+evaluate.evaluate.command(epilog=evaluate_studies.BENCHMARK)(evaluate_studies.benchmark)
+evaluate.evaluate.command(epilog=evaluate_studies.DIVERSITY)(evaluate_studies.diversity)
 app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)
 app.command(epilog=poll.EXAMPLES, rich_help_panel=STUDY)(poll.poll)
 app.command(epilog=interview.EXAMPLES, rich_help_panel=STUDY)(interview.interview)
@@ -160,8 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         3 model failure, 4 stopped by the machine, 130 interrupted.
     """
     prepare()
-    with hints_in_a_line():
-        code = _run(arguments)
+    code = _run(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -12,16 +12,15 @@ from importlib.metadata import version
 
 import numpy as np
 
-from persimchat.memory.embedding_texts import embed
-from persimchat.memory.retrieval import Vectors
-from persimchat.memory.store import store
-from persimchat.models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
-from persimchat.models.checking import check_model
-from persimchat.models.naming import default_model_name
-from persimchat.models.reaching import named_models, reach
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.memory import new_memory
-from persimchat.state.settings import Settings
+from ..memory.embedding_texts import embed
+from ..memory.retrieval import Vectors
+from ..memory.store import store
+from ..models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
+from ..models.health_check import check_model, named_models, reach
+from ..models.naming import default_model_name
+from ..state.errors import InputError, PerSimChatError
+from ..state.memory import new_memory
+from ..state.settings import Settings
 
 _AGENT = "doctor"
 _TEXT = "A patient remembers."

@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
-from persimchat.app.console.taking_part import TakingPart
-from persimchat.app.output import Interrupted
-from persimchat.app.views.view import View
-from persimchat.models.registry import close_models
-from persimchat.runs.events import Event, Started, Stopped
-from persimchat.runs.folder.past import stopped_event
-from persimchat.state.errors import MachineError
+from ..models.registry import close_models
+from ..runs.events import Event, Started, Stopped
+from ..runs.folder.reading import stopped_event
+from ..state.errors import MachineError
+from .console.taking_part import TakingPart
+from .output import Interrupted
+from .views.picture import View
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 

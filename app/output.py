@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 import typer
 
-from persimchat.state.plain_text import quoted
-from persimchat.state.setting import RenamedSetting
+from ..state.plain_text import quoted
 
 DONE: Final = 0
 DIFFERS: Final = 1
@@ -100,30 +98,16 @@ def say(text: str) -> None:
         raise OutputClosed from error
 
 
+def say_object(value: Any) -> None:
+    """Write a value as JSON to standard output, indented; raises as `say`."""
+    say(json.dumps(value, ensure_ascii=False, indent=2))
+
+
 def warn(text: str) -> None:
     """Write a line to standard error; ignored if it is closed."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
-
-
-@contextlib.contextmanager
-def hints_in_a_line() -> Iterator[None]:
-    """Report each old name (`RenamedSetting`) once and on one line; other warnings are shown as usual."""
-    shown, told = warnings.showwarning, set[str]()
-
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if not issubclass(category, RenamedSetting):
-            shown(message, category, *place, **more)
-        elif str(message) not in told:
-            told.add(str(message))
-            warn(f"persimchat: {message}")
-
-    warnings.showwarning = show
-    try:
-        yield
-    finally:
-        warnings.showwarning = shown
 
 
 def on_terminal() -> bool:

@@ -23,11 +23,11 @@ from persimchat.evaluation.companion.latency import Watched, watch
 from persimchat.memory.recollection import save
 from persimchat.models.registry import close_models
 from persimchat.runs.companion.events import Token
+from persimchat.runs.companion.folder import companion_settings
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World, opened_world
-from persimchat.runs.companion.worldfile import companion_settings
+from persimchat.state.companion.place import Place
 from persimchat.state.memory import new_memory
-from persimchat.state.place import Place
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "loopback" / "server.py"
 PLACE = Place.model_validate(

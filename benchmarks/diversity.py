@@ -26,9 +26,17 @@ from typing import Any
 
 import numpy as np
 
-from persimchat.evaluation.diversity.ngrams import ORDERS, Numbers, Vocabulary, dist, exclusive
-from persimchat.evaluation.diversity.vectors import Vectors, max_similarity, sim
-from persimchat.state.repetition import words
+from persimchat.evaluation.diversity.texts import (
+    ORDERS,
+    Numbers,
+    Vectors,
+    Vocabulary,
+    dist,
+    exclusive,
+    max_similarity,
+    sim,
+)
+from persimchat.state.speech import words
 
 DIFFERENT = 20_000
 UTTERANCES = 10

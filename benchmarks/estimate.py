@@ -1,8 +1,8 @@
-"""How near the estimate of a run is to the run: both side by side, on the loopback server.
+"""How near the estimate of a run is to the run: both side by side, with the offline model.
 
-Run: `python benchmarks/estimate.py [--only TEXT]`. Every conversation is held with the real graph against the server of
-`tests/loopback`, whose answers are the offline model's. The server reports no tokens, so both sides count them the same
-way, from the texts' lengths. The price is assumed. Exits with 1 if any figure is more than 20 % off.
+Run: `python benchmarks/estimate.py [--only TEXT]`. Every conversation is held with the real graph; the offline model
+answers. It reports no tokens, so both sides count them the same way, from the texts' lengths. The price is assumed.
+Exits with 1 if any figure is more than 20 % off.
 """
 
 from __future__ import annotations
@@ -10,18 +10,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-
-from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.reports.estimate import Estimate, estimate
 from persimchat.runs.events import Totals
-from persimchat.runs.folder.totals import totals, totals_by
-from persimchat.runs.reports.estimate import Estimate, estimate
+from persimchat.runs.folder.parts import totals, totals_by
 from persimchat.state.settings import Settings
 
 TOPIC = "Should our town close its centre to cars?"
@@ -40,7 +35,6 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "analysis, 3, 20": (3, {"max_messages": 20, "analysis": True}),
     "selector, 3, 20": (3, {"max_messages": 20, "pattern": "selector"}),
     "group chat, 3, 20": (3, {"baseline": "group_chat", "max_messages": 20}),
-    "schema in the prompt, 3, 10": (3, {"max_messages": 10}),
     "debate, 3, 5": (3, {"mode": "debate", "max_messages": 5}),
     "debate, 3, 20": (3, {"mode": "debate", "max_messages": 20}),
     "debate, 8, 16": (8, {"mode": "debate", "max_messages": 16}),
@@ -62,15 +56,10 @@ def measure(case: str) -> tuple[Estimate, dict[str, Totals], Totals]:
     """
     participants, options = CASES[case]
     scenario = make_scenario(TOPIC, default_participants(participants))
-    refuses = {"json_schema", "tools", "json_object"} if case.startswith("schema") else set()
-    with LoopbackServer(reports_usage=False, refuses=refuses) as server:
-        settings = Settings(model=server.model(), prices={server.model(): PRICE}, **options)
-        if refuses:  # what a server accepts is known after the first request
-            persimchat.simulate(scenario, settings=settings.model_copy(update={"max_messages": 1}))
-        result = persimchat.simulate(scenario, settings=settings)
-        made = len(result.utterances)
-        rows = result.usage
-        return estimate(scenario, settings, utterances=made), totals_by(rows, "module"), totals(rows)
+    settings = Settings(model="offline", prices={"offline": PRICE}, **options)
+    result = persimchat.simulate(scenario, settings=settings)
+    foreseen = estimate(scenario, settings, utterances=len(result.utterances))
+    return foreseen, totals_by(result.usage, "module"), totals(result.usage)
 
 
 def differences(foreseen: Totals, used: Totals) -> Iterator[tuple[str, float, float, float]]:

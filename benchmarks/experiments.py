@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from persimchat.experiments import Experiment, arun_experiment
-from persimchat.experiments.driving import Progress
+from persimchat.experiments.driver import Progress
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(TESTS))

@@ -35,7 +35,7 @@ import numpy as np
 import pruning_agreement
 
 from persimchat.evaluation.statistics.effects import spearman
-from persimchat.evaluation.statistics.spread import quartiles
+from persimchat.evaluation.statistics.intervals import quartiles
 from persimchat.models.attention import torch_rows
 from persimchat.models.attention.scoring import GgufScorer, scorer_of
 from persimchat.state.errors import PerSimChatError

@@ -19,18 +19,17 @@ from typing import Any
 import numpy as np
 
 from persimchat.evaluation.statistics.effects import spearman
-from persimchat.evaluation.statistics.intervals import bootstrap
-from persimchat.evaluation.statistics.spread import quartiles
+from persimchat.evaluation.statistics.intervals import bootstrap, quartiles
 from persimchat.models.attention.forward import Cache, Llama
-from persimchat.models.attention.gguf_model import GgufModel
-from persimchat.models.attention.scoring import per_piece, scorer_of
+from persimchat.models.attention.scores import per_piece
+from persimchat.models.attention.scoring import GgufModel, scorer_of
 from persimchat.models.registry import close_models, ready_model
 from persimchat.nodes import pruning as method
 from persimchat.personas.scenario import load_scenario
 from persimchat.prompts.fitting import Question
 from persimchat.prompts.spans import spans, units_of
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.run.past_prompts import PastPrompt, past_prompts
+from persimchat.runs.run.at_turn import PastPrompt, past_prompts
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.pruning import Pruning, rounded, select
 from persimchat.state.settings import Settings

@@ -32,19 +32,20 @@ from typing import Final, Literal
 from langchain_core.messages import BaseMessage
 
 import persimchat
-from persimchat.evaluation.diversity.ngrams import Vocabulary, dist
+from persimchat.evaluation.diversity.texts import Vocabulary, dist
 from persimchat.evaluation.published.figures import figures
-from persimchat.models.attention.scoring import Scorer, scorer_of
+from persimchat.models.attention.scores import Scorer
+from persimchat.models.attention.scoring import scorer_of
 from persimchat.models.registry import close_models, ready_model
 from persimchat.nodes.pruning import Prompt
 from persimchat.prompts.fitting import Question
 from persimchat.prompts.spans import Unit, spans, units_of, without
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.run.past_prompts import PastPrompt, past_prompts
+from persimchat.runs.run.at_turn import PastPrompt, past_prompts
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.pruning import Order, rounded, select
-from persimchat.state.repetition import words
 from persimchat.state.settings import Settings
+from persimchat.state.speech import words
 
 Reducer = Literal["sum_mean", "mean_mean"]
 REDUCERS: Final[tuple[Reducer, ...]] = ("sum_mean", "mean_mean")

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from persimchat.memory.embedding_texts import embed
-from persimchat.memory.mirror import Mirror
-from persimchat.memory.recollection import discard, memories_of, recall, remember, save
+from persimchat.memory.recollection import Mirror, discard, memories_of, recall, remember, save
 from persimchat.memory.retrieval import Cue, retrieve
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.memory import Memory, new_memory

@@ -2,28 +2,24 @@
 
 from typing import TYPE_CHECKING
 
-from persimchat.state.public_names import loader
+from ..state.public_names import loader
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.conversations import (
+    from .dimensions import DIMENSIONS, dimension
+    from .evaluators import (
         CONVERSATION_EVALUATORS,
+        UTTERANCE_EVALUATORS,
+        addressee_named,
         balance,
         consensus,
         correct,
         goodbye,
         greatest_share,
-    )
-    from persimchat.evaluation.dimensions import DIMENSIONS
-    from persimchat.evaluation.evaluators import dimension
-    from persimchat.evaluation.local import evaluate_locally, means, table
-    from persimchat.evaluation.target import make_atarget, make_target
-    from persimchat.evaluation.utterances import (
-        UTTERANCE_EVALUATORS,
-        addressee_named,
         length_error,
         repetition,
         words_for_others,
     )
+    from .local import evaluate_locally, make_atarget, make_target, means, table
 
 __all__ = [
     "CONVERSATION_EVALUATORS",
@@ -49,23 +45,23 @@ __all__ = [
 __getattr__ = loader(
     __name__,
     {
-        "CONVERSATION_EVALUATORS": "evaluation.conversations",
+        "CONVERSATION_EVALUATORS": "evaluation.evaluators",
         "DIMENSIONS": "evaluation.dimensions",
-        "UTTERANCE_EVALUATORS": "evaluation.utterances",
-        "addressee_named": "evaluation.utterances",
-        "balance": "evaluation.conversations",
-        "consensus": "evaluation.conversations",
-        "correct": "evaluation.conversations",
-        "dimension": "evaluation.evaluators",
+        "UTTERANCE_EVALUATORS": "evaluation.evaluators",
+        "addressee_named": "evaluation.evaluators",
+        "balance": "evaluation.evaluators",
+        "consensus": "evaluation.evaluators",
+        "correct": "evaluation.evaluators",
+        "dimension": "evaluation.dimensions",
         "evaluate_locally": "evaluation.local",
-        "goodbye": "evaluation.conversations",
-        "greatest_share": "evaluation.conversations",
-        "length_error": "evaluation.utterances",
-        "make_atarget": "evaluation.target",
-        "make_target": "evaluation.target",
+        "goodbye": "evaluation.evaluators",
+        "greatest_share": "evaluation.evaluators",
+        "length_error": "evaluation.evaluators",
+        "make_atarget": "evaluation.local",
+        "make_target": "evaluation.local",
         "means": "evaluation.local",
-        "repetition": "evaluation.utterances",
+        "repetition": "evaluation.evaluators",
         "table": "evaluation.local",
-        "words_for_others": "evaluation.utterances",
+        "words_for_others": "evaluation.evaluators",
     },
 )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from persimchat.runs.reports.words import listed
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.plain_text import quoted
+from ..reports.words import listed
+from ..state.errors import InputError, suggestion
+from ..state.plain_text import quoted
 
 Row = dict[str, str]
 _SEPARATORS: Final = ",;\t"

@@ -1,31 +1,42 @@
-"""Ten dimensions on which a model judges a conversation as a whole, one at a time (thesis, chapter 6).
+"""Ten dimensions on which a model judges a conversation as a whole, one at a time, and what the scores come to.
 
-One integer a conversation and dimension; the first four dimensions go back to SOTOPIA-EVAL (Zhou et al. 2024). The
-words that the judge reads are in `dimensions.yaml` and in the template `dimension`.
+One integer a conversation and dimension (thesis, chapter 6); the first four dimensions go back to SOTOPIA-EVAL (Zhou
+et al. 2024). The words that the judge reads are in `dimensions.yaml` and in the template `dimension`. The value of a
+conversation is the mean of its repeated scores. Mean ± SD are over conversations, as the thesis prints them; the
+interval is over tasks, because conversations of one task hang together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.resources import files
-from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, Final, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from persimchat.evaluation.judging import Asked, Asking, together
-from persimchat.evaluation.record import is_answered, opened
-from persimchat.evaluation.transcripts import Conversation, of_run
-from persimchat.runs.events import OWN_ENDS
-from persimchat.runs.folder.judgements import JUDGEMENTS, Key, RecordedJudgement, answers_in
-from persimchat.runs.folder.reading import Record
-from persimchat.state.assessment import ChangeScore, DimensionScore
-from persimchat.state.errors import InputError, suggestion
+from ..graph.node import wait_for
+from ..models.ledger import Ledger
+from ..models.naming import ModelName, parse_model_name
+from ..runs.events import OWN_ENDS
+from ..runs.folder.answers import Key, RecordedJudgement
+from ..runs.folder.reading import Record
+from ..state.assessment import ChangeScore, DimensionScore
+from ..state.configuration import load_settings
+from ..state.errors import InputError, suggestion
+from .asking import MODULE, NOT_ASKED, Asked, Judge, Place, Question, Questions, judge_all
+from .statistics.effects import Effect, krippendorff, spearman
+from .statistics.intervals import Estimate, mean_over_tasks
+from .transcripts import Conversation, of_outputs, of_run
 
 MEASURE: Final = "dimension"
+FEW_TASKS: Final = 10
+"""Fewer tasks than these are warned of."""
+LENGTH_MATTERS: Final = 0.3
+"""From this Spearman's ρ on, in absolute value, scores may reward length."""
 _SCHEMAS: Final[dict[tuple[int, int], type[DimensionScore] | type[ChangeScore]]] = {
     (0, 10): DimensionScore,
     (-5, 5): ChangeScore,
@@ -118,89 +129,24 @@ def chosen(only: Iterable[str] | None = None, *, where: str = "--only") -> list[
     return [dimension for key, dimension in DIMENSIONS.items() if key in wanted]
 
 
-@dataclass(frozen=True)
-class Unit:
-    """One question: a dimension of a conversation, for one of several independent scores.
+def questions_on(
+    conversation: Conversation, dimensions: Iterable[Dimension], place: Place, repeats: int = 1
+) -> Questions[RecordedJudgement]:
+    """The questions about a conversation: each dimension that applies, for so many independent scores.
 
-    Attributes:
-        dimension: what is judged.
-        asked: the question.
-        repeat: the number of the score, from 1.
+    Args:
+        conversation: what is judged.
+        dimensions: on what.
+        place: where the answers are kept: the run's folder.
+        repeats: scores of each dimension.
     """
-
-    dimension: Dimension
-    asked: Asked
-    repeat: int
-
-    def key(self, judge: str) -> Key:
-        """Its key in the record."""
-        return (MEASURE, self.dimension.key, judge, self.asked.request, self.repeat)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The questions about one run's conversation; their answers go to its folder.
-
-    Attributes:
-        folder: the run's.
-        conversation: the run's.
-        dimensions: what is judged.
-        repeats: independent scores for each of them.
-    """
-
-    folder: Path
-    conversation: Conversation
-    dimensions: Sequence[Dimension]
-    repeats: int = 1
-
-    @cached_property
-    def units(self) -> list[Unit]:
-        """The questions that apply to the conversation."""
-        asked = [(one, one.asked(self.conversation)) for one in self.dimensions if one.fits(self.conversation)]
-        return [Unit(one, question, n) for one, question in asked for n in range(1, self.repeats + 1)]
-
-    def rows(self) -> dict[Key, RecordedJudgement]:
-        """The answers in the folder. Raises as `answers_in`."""
-        return answers_in(self.folder / JUDGEMENTS, RecordedJudgement)
-
-    def left(self, judge: str, rows: dict[Key, RecordedJudgement]) -> list[Unit]:
-        """The questions that have no answer."""
-        return [unit for unit in self.units if not is_answered(rows, unit.key(judge))]
-
-    async def judged(self, asking: Asking) -> None:
-        """Ask what has no answer yet, and record each answer; raises as `judge_all`."""
-        judge = asking.judge
-        if not self.left(judge.name, self.rows()):
-            return
-        with opened(self.folder / JUDGEMENTS, RecordedJudgement) as answers:
-
-            async def one(unit: Unit) -> None:
-                row = await judged(unit, asking, self.conversation.run)
-                if row is not None:
-                    answers.add(row)
-
-            await together(one(unit) for unit in self.left(judge.name, answers.rows))
-
-
-async def judged(unit: Unit, asking: Asking, run: str) -> RecordedJudgement | None:
-    """The judge's answer to a question; None if a budget is exhausted. Raises as `Judge.ask`."""
-    judge = asking.judge
-    seed = judge.seed(MEASURE, run, unit.dimension.key, unit.repeat)
-    reply = await asking.put(unit.asked, about=run, seed=seed)
-    if reply is None:
-        return None
-    answer: Any = reply.value
-    return RecordedJudgement(
-        dimension=unit.dimension.key,
-        judge=judge.name,
-        request=unit.asked.request,
-        repeat=unit.repeat,
-        seed=seed,
-        score=answer.score if answer else None,
-        reasoning=answer.reasoning if answer else "",
-        missing=reply.missing,
-        **reply.used,
-    )
+    run, units = conversation.run, list[Question[RecordedJudgement]]()
+    for one in (one for one in dimensions if one.fits(conversation)):
+        asked = one.asked(conversation)
+        for n in range(1, repeats + 1):
+            fields = {"dimension": one.key}
+            units.append(Question(asked, RecordedJudgement, fields, run, (MEASURE, run, one.key, n), n))
+    return Questions(place, RecordedJudgement, units)
 
 
 def current(record: Record, rows: Iterable[RecordedJudgement]) -> list[RecordedJudgement]:
@@ -216,3 +162,201 @@ def current(record: Record, rows: Iterable[RecordedJudgement]) -> list[RecordedJ
     order = list(DIMENSIONS)
     fresh = [row for row in found if row.request == requests[row.dimension]]
     return sorted(fresh, key=lambda row: (order.index(row.dimension), row.judge, row.repeat))
+
+
+# What the judgements on many conversations come to
+
+
+@dataclass(frozen=True)
+class Value:
+    """A conversation's value on a dimension.
+
+    Attributes:
+        run: the conversation's.
+        task: what conversations are paired and counted by.
+        dimension: its key.
+        applies: whether the dimension applies to the conversation.
+        scores: the valid ones, by their repeats' numbers.
+        missing: reason: how many scores are missing for it.
+        words: mean words of an utterance.
+    """
+
+    run: str
+    task: str
+    dimension: str
+    applies: bool
+    scores: Mapping[int, float]
+    missing: Mapping[str, int]
+    words: float
+
+    @property
+    def value(self) -> float | None:
+        """The mean of the scores; None without a valid one."""
+        return fmean(self.scores.values()) if self.scores else None
+
+
+@dataclass(frozen=True)
+class DimensionResult:
+    """A dimension over all conversations.
+
+    Attributes:
+        dimension: what was judged.
+        mean: over conversations; None without a value.
+        sd: sample standard deviation over conversations; None of fewer than two.
+        interval: the mean over tasks with its interval.
+        n: conversations with a value.
+        not_applicable: conversations to which the dimension does not apply.
+        missing: reason: scores that are missing.
+        reliability: Krippendorff's α over the repeats; None without repeats, or if it is undefined.
+        length: Spearman's ρ of value and mean words of an utterance.
+    """
+
+    dimension: Dimension
+    mean: float | None
+    sd: float | None
+    interval: Estimate
+    n: int
+    not_applicable: int
+    missing: Mapping[str, int]
+    reliability: float | None
+    length: Effect
+
+
+def values_of(
+    conversation: Conversation,
+    dimensions: Iterable[Dimension],
+    part: Questions[RecordedJudgement],
+    judge: str,
+    rows: Mapping[Key, RecordedJudgement],
+) -> list[Value]:
+    """The values of one conversation, one a dimension.
+
+    Args:
+        conversation: that was judged.
+        dimensions: on which.
+        part: the questions about it.
+        judge: the judge's name.
+        rows: the answers.
+    """
+    scores: dict[str, dict[int, float]] = defaultdict(dict)
+    missing: dict[str, Counter[str]] = defaultdict(Counter)
+    for unit in part.units:
+        row, key = rows.get(unit.key(judge)), unit.fields["dimension"]
+        if row is not None and row.score is not None:
+            scores[key][unit.repeat] = row.score
+        else:
+            missing[key][row.missing if row is not None else NOT_ASKED] += 1
+    run, task, words = conversation.run, conversation.task, conversation.words
+    return [
+        Value(run, task, one.key, one.fits(conversation), scores[one.key], dict(missing[one.key]), words)
+        for one in dimensions
+    ]
+
+
+def result_of(dimension: Dimension, values: Sequence[Value]) -> DimensionResult:
+    """A dimension's mean, spread, interval, reliability and relation to length.
+
+    Args:
+        dimension: what was judged.
+        values: of all dimensions; those of others are ignored.
+    """
+    own = [value for value in values if value.dimension == dimension.key]
+    there = [(value, value.value) for value in own if value.applies]
+    known = [(value, score) for value, score in there if score is not None]
+    scores = [score for _, score in known]
+    repeats = max((max(value.scores, default=0) for value in own), default=0)
+    alpha = krippendorff([list(value.scores.values()) for value in own], "interval") if repeats > 1 else None
+    return DimensionResult(
+        dimension=dimension,
+        mean=fmean(scores) if scores else None,
+        sd=stdev(scores) if len(scores) > 1 else None,
+        interval=mean_over_tasks(task_means((value.task, score) for value, score in there)),
+        n=len(scores),
+        not_applicable=len(own) - len(there),
+        missing=dict(sum((Counter(value.missing) for value in own), Counter())),
+        reliability=alpha.value if alpha else None,
+        length=spearman(scores, [value.words for value, _ in known]),
+    )
+
+
+def task_means(values: Iterable[tuple[str, float | None]]) -> list[float | None]:
+    """The mean of each task's values, in order of the tasks' names; None for a task without a value."""
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for task, value in values:
+        by_task[task].extend([] if value is None else [value])
+    return [fmean(by_task[task]) if by_task[task] else None for task in sorted(by_task)]
+
+
+def warnings(judge: ModelName, conversations: Sequence[Conversation], lengths: Mapping[str, Effect]) -> list[str]:
+    """What a reader must know before believing the numbers, a sentence each.
+
+    Args:
+        judge: the model that judged.
+        conversations: those that were judged.
+        lengths: what was scored: how its score goes together with the length of utterances.
+    """
+    found = []
+    spoken = set[str]().union(*(conversation.models for conversation in conversations))
+    if any(model == judge.written or _model_in(model) == judge.model for model in spoken):
+        found.append(
+            f"{judge.written} judges words of its own: models tend to prefer what they wrote. Name another judge."
+        )
+    tasks = len({conversation.task for conversation in conversations})
+    if tasks < FEW_TASKS:
+        found.append(f"Only {tasks} {'task' if tasks == 1 else 'tasks'}: the intervals are wide, and chance is large.")
+    for name, effect in lengths.items():
+        # Of fewer than four conversations, a rank correlation says nothing.
+        if effect.value is not None and effect.n >= 4 and abs(effect.value) > LENGTH_MATTERS:
+            rises = "rise" if effect.value > 0 else "fall"
+            found.append(
+                f"{name}: scores {rises} with the length of utterances "
+                f"(Spearman's ρ {effect.value:.2f}, n {effect.n}); the judge may reward length itself."
+            )
+    return found
+
+
+def _model_in(name: str) -> str | None:
+    """The model that a name means; None for a name that is none."""
+    try:
+        return parse_model_name(name).model
+    except InputError:
+        return None
+
+
+def dimension(key: str, *, by: str, repeats: int = 1, **settings: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """An evaluator that lets a model judge a conversation on one dimension, for `langsmith.evaluate` and here.
+
+    Args:
+        key: of the dimension, one of `DIMENSIONS`.
+        by: the model that judges.
+        repeats: independent scores, of which the mean is taken.
+        **settings: `budget_calls`, `prices` and so on. A budget holds for all calls of the evaluator together.
+
+    Returns:
+        A function of a target's outputs. Its score is None if the dimension does not apply, or no answer is valid; the
+        comment then says why, and else has the judge's reasons.
+
+    Raises:
+        InputError: there is no such dimension, the model cannot judge, or a setting is wrong.
+    """
+    if repeats < 1:
+        raise InputError(f"repeats is {repeats}", where="argument repeats", remedy="Give 1 or more.")
+    (wanted,) = chosen([key])
+    named: dict[str, Any] = {f"module_models.{MODULE}": by, **settings}
+    judge, ledger = Judge(load_settings(**named)), Ledger()
+
+    def evaluator(outputs: dict[str, Any]) -> dict[str, Any]:
+        conversation = of_outputs(outputs)
+        if not wanted.fits(conversation):
+            return {"key": wanted.key, "score": None, "comment": "the dimension does not apply"}
+        part = questions_on(conversation, [wanted], {}, repeats)
+        asking = wait_for(judge_all(judge, [part], ledger=ledger))
+        rows = part.answers(judge.name)
+        scores = [row.score for row in rows if row.score is not None]
+        reasons = [row.reasoning or row.missing for row in rows]
+        comment = " | ".join([*reasons, *([asking.exhausted] if asking.exhausted else [])])
+        return {"key": wanted.key, "score": fmean(scores) if scores else None, "comment": comment}
+
+    evaluator.__name__ = wanted.key
+    evaluator.__doc__ = f"{wanted.name}, {wanted.low} to {wanted.high}, judged by {judge.name}."
+    return evaluator

@@ -1,71 +1,196 @@
-"""A judged dimension as an evaluator of the shape that `langsmith.evaluate` and `evaluate_locally` take."""
+"""Evaluators: pure functions on a target's outputs, of single utterances and of whole conversations.
+
+Of utterances, each `…_of` gives one value per utterance; the evaluator of the same concept gives their mean as its
+score and names the worst utterance. A score that does not apply to a conversation (consensus in a discussion, a missing
+reference) is None, never 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from statistics import fmean
-from typing import Any
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-from persimchat.evaluation.dimensions import Dimension, Unit, chosen, judged
-from persimchat.evaluation.judging import MODULE, Asking, Judge, judge_all
-from persimchat.evaluation.transcripts import Conversation, of_outputs
-from persimchat.graph.node import wait_for
-from persimchat.models.ledger import Ledger
-from persimchat.runs.folder.judgements import RecordedJudgement
-from persimchat.state.configuration import load_settings
-from persimchat.state.errors import InputError
+from ..reports.summary import count_words, mean
+from ..state.debates.answers import parse_answer, same_answer
+from ..state.errors import InputError
+from ..state.plain_text import folded
+from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, LEAST_WORDS, OTHERS_WORDS_REMOVED, overlaps, own_words, size
 
+Outputs = dict[str, Any]
 Feedback = dict[str, Any]
 
 
-def dimension(key: str, *, by: str, repeats: int = 1, **settings: Any) -> Callable[[dict[str, Any]], Feedback]:
-    """An evaluator that lets a model judge a conversation on one dimension.
+def repetition_of(outputs: Outputs) -> list[float]:
+    """How much of each utterance was said before: the greatest share of its n-grams in an earlier one, 0–1.
 
-    Args:
-        key: of the dimension, one of `DIMENSIONS`.
-        by: the model that judges.
-        repeats: independent scores, of which the mean is taken.
-        **settings: `budget_calls`, `prices` and so on. A budget holds for all calls of the evaluator together.
+    Source: n-gram precision, Papineni et al. 2002, as `persimchat.state.speech` computes it. Utterances of fewer
+    than six words repeat nothing.
+    """
+    texts = _texts(outputs)
+    return [
+        max(overlaps(text, texts[:i]), default=0.0) if size(text) >= LEAST_WORDS else 0.0
+        for i, text in enumerate(texts)
+    ]
 
-    Returns:
-        A function of a target's outputs. Its score is None if the dimension does not apply, or no answer is valid; the
-        comment then says why, and else has the judge's reasons.
+
+def words_for_others_of(outputs: Outputs) -> list[float]:
+    """Whether each utterance spoke for another participant: 1 or 0.
+
+    It did if PerSimChat cut others' words off or asked again because of them, or if the text still has lines like a
+    script ("Ben: …"). Source: specification, faults known from the thesis.
+    """
+    people, last, found = outputs["participants"], "", []
+    for said in outputs["utterances"]:
+        corrected = {OTHERS_WORDS_REMOVED, ASKED_AGAIN_FOR_OTHERS_WORDS} & set(said.get("corrections", ()))
+        found.append(float(bool(corrected) or own_words(said["text"], said["speaker"], people, last).others))
+        last = said["speaker"]
+    return found
+
+
+def length_error_of(outputs: Outputs) -> list[float]:
+    """Each utterance's distance from the target length (`utterance_words`), as a share of it; 0 is exact, 1 is double.
+
+    The absolute relative error, in words between white space.
+    """
+    target = outputs["settings"]["utterance_words"]
+    return [abs(count_words(text) - target) / target for text in _texts(outputs)]
+
+
+def addressee_named_of(outputs: Outputs) -> list[float]:
+    """Whether each utterance speaks to a participant by name: 1 or 0.
+
+    Source: specification, *Speaking*; naming the addressee is one of the ways to select the next speaker in Sacks,
+    Schegloff and Jefferson 1974.
+    """
+    return [float(bool(said["addressees"])) for said in outputs["utterances"]]
+
+
+def repetition(outputs: Outputs) -> Feedback:
+    """The mean of `repetition_of`; 0 is best."""
+    return _mean_of("repetition", repetition_of, outputs, max)
+
+
+def words_for_others(outputs: Outputs) -> Feedback:
+    """The share of utterances that spoke for another participant (`words_for_others_of`); 0 is best."""
+    return _mean_of("words_for_others", words_for_others_of, outputs, max)
+
+
+def length_error(outputs: Outputs) -> Feedback:
+    """The mean of `length_error_of`; 0 is best."""
+    return _mean_of("length_error", length_error_of, outputs, max)
+
+
+def addressee_named(outputs: Outputs) -> Feedback:
+    """The share of utterances that speak to a participant by name (`addressee_named_of`)."""
+    return _mean_of("addressee_named", addressee_named_of, outputs, min)
+
+
+def _texts(outputs: Outputs) -> list[str]:
+    return [said["text"] for said in outputs["utterances"]]
+
+
+def _mean_of(
+    key: str, values_of: Callable[[Outputs], list[float]], outputs: Outputs, worst: Callable[[Sequence[float]], float]
+) -> Feedback:
+    values = values_of(outputs)
+    if not values:
+        return {"key": key, "score": None, "comment": "nothing was said"}
+    extreme = worst(values)
+    turn = outputs["utterances"][values.index(extreme)]["turn"]
+    return {"key": key, "score": mean(values), "comment": f"utterance {turn} has {extreme:.2f}"}
+
+
+UTTERANCE_EVALUATORS = (repetition, words_for_others, length_error, addressee_named)
+
+
+FAREWELLS: Final = (
+    "bye", "goodbye", "good bye", "farewell", "good night", "see you", "so long", "take care", "until next time",
+    "until tomorrow", "have a good", "have a nice", "i have to go", "i must go", "i must be off", "good evening to you",
+)  # fmt: skip
+"""English words of farewell."""
+
+
+def consensus(outputs: Outputs) -> Feedback:
+    """Whether a debate reached a consensus: 1 or 0; None for discussions. Source: the thesis, chapter 5."""
+    concluded = outputs["conclusion"]
+    if concluded is None:
+        return {"key": "consensus", "score": None, "comment": "no debate"}
+    return {"key": "consensus", "score": float(concluded["consensus"]), "comment": concluded["answer"]}
+
+
+def correct(outputs: Outputs, reference_outputs: dict[str, Any]) -> Feedback:
+    """Whether a debate's answer is the reference's `answer`: 1 or 0; None without a debate or a reference.
+
+    Both are read in the debate's own form (yes or no, choice, number) before they are compared; free text is compared
+    without case, diacritics and punctuation, which finds the same words and not the same meaning.
 
     Raises:
-        InputError: there is no such dimension, the model cannot judge, or a setting is wrong.
+        InputError: the reference is not an answer in the debate's form.
     """
-    if repeats < 1:
-        raise InputError(f"repeats is {repeats}", where="argument repeats", remedy="Give 1 or more.")
-    (wanted,) = chosen([key])
-    named: dict[str, Any] = {f"module_models.{MODULE}": by, **settings}
-    judge, ledger = Judge(load_settings(**named)), Ledger()
-
-    def evaluator(outputs: dict[str, Any]) -> Feedback:
-        conversation = of_outputs(outputs)
-        if not wanted.fits(conversation):
-            return {"key": wanted.key, "score": None, "comment": "the dimension does not apply"}
-        part = _Kept(wanted, conversation, repeats)
-        asking = wait_for(judge_all(judge, [part], ledger=ledger))
-        scores = [row.score for row in part.rows if row.score is not None]
-        reasons = [row.reasoning or row.missing for row in part.rows]
-        comment = " | ".join([*reasons, *([asking.exhausted] if asking.exhausted else [])])
-        return {"key": wanted.key, "score": fmean(scores) if scores else None, "comment": comment}
-
-    evaluator.__name__ = wanted.key
-    evaluator.__doc__ = f"{wanted.name}, {wanted.low} to {wanted.high}, judged by {judge.name}."
-    return evaluator
+    concluded, expected = outputs["conclusion"], reference_outputs.get("answer")
+    if concluded is None or expected is None:
+        return {"key": "correct", "score": None, "comment": "no debate" if concluded is None else "no reference"}
+    form, choices = outputs["settings"]["answer_format"], outputs["settings"].get("choices") or ()
+    try:
+        wanted = parse_answer(str(expected), form, choices)
+    except ValueError as error:
+        raise InputError(
+            f"the reference is invalid: {error}",
+            where="an example's outputs, field answer",
+            remedy=f"Write it in the debate's form, answer_format={form}.",
+        ) from None
+    try:
+        given = parse_answer(concluded["answer"], form, choices)
+    except ValueError as error:
+        return {"key": "correct", "score": 0.0, "comment": str(error)}
+    return {"key": "correct", "score": float(same_answer(given, wanted, form)), "comment": given}
 
 
-class _Kept:
-    """The questions about a conversation that is in no folder; their answers are kept in memory."""
+def shares(outputs: Outputs) -> dict[str, float]:
+    """Each participant's share of the utterances, 0–1, in order of listing; all 0 if there are none."""
+    counts = Counter(said["speaker"] for said in outputs["utterances"])
+    total = sum(counts[name] for name in outputs["participants"])
+    return {name: counts[name] / total if total else 0.0 for name in outputs["participants"]}
 
-    def __init__(self, wanted: Dimension, conversation: Conversation, repeats: int) -> None:
-        asked = wanted.asked(conversation)
-        self.rows: list[RecordedJudgement] = []
-        self._run, self._units = conversation.run, [Unit(wanted, asked, n) for n in range(1, repeats + 1)]
 
-    async def judged(self, asking: Asking) -> None:
-        """Ask all of them, one after another."""
-        for unit in self._units:
-            row = await judged(unit, asking, self._run)
-            self.rows += [] if row is None else [row]
+def greatest_share(outputs: Outputs) -> Feedback:
+    """The share of utterances of the participant who spoke most often, 0–1; None if there are none."""
+    found = shares(outputs)
+    most = max(found, key=lambda name: found[name], default="")
+    if not found or not found[most]:
+        return {"key": "greatest_share", "score": None, "comment": "nothing was said"}
+    return {"key": "greatest_share", "score": found[most], "comment": most}
+
+
+def balance(outputs: Outputs) -> Feedback:
+    """How evenly the utterances are spread over the participants: 1 if all spoke equally often, 0 if only one did.
+
+    Source: evenness, Shannon's entropy of the shares over its greatest value (Pielou 1966). None if there are
+    no utterances, or only one participant.
+    """
+    found = [share for share in shares(outputs).values() if share]
+    if not found or len(outputs["participants"]) < 2:
+        return {"key": "balance", "score": None, "comment": "nothing to balance"}
+    entropy = -sum(share * math.log(share) for share in found)
+    score = min(1.0, max(0.0, entropy / math.log(len(outputs["participants"]))))
+    return {"key": "balance", "score": score, "comment": f"{len(found)} of {len(outputs['participants'])} spoke"}
+
+
+def goodbye(outputs: Outputs, farewells: Sequence[str] = FAREWELLS) -> Feedback:
+    """Whether a participant says goodbye at the end: 1 or 0, over the last round (one utterance per participant).
+
+    Source: closings end with an exchange of terminal utterances (Schegloff and Sacks 1973). It looks for whole
+    words, ignoring case and diacritics; languages other than English need their own `farewells`.
+    """
+    last = outputs["utterances"][-len(outputs["participants"]) :]
+    if not last:
+        return {"key": "goodbye", "score": None, "comment": "nothing was said"}
+    forms = "|".join(re.escape(folded(words)) for words in farewells)
+    leaving = [said["speaker"] for said in last if re.search(rf"(?<!\w)(?:{forms})(?!\w)", folded(said["text"]))]
+    return {"key": "goodbye", "score": float(bool(leaving)), "comment": ", ".join(leaving) or "nobody took leave"}
+
+
+CONVERSATION_EVALUATORS = (consensus, correct, greatest_share, balance, goodbye)

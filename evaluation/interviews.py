@@ -1,8 +1,8 @@
 """An interview with one agent after a conversation: question after question, as the agent was at a turn.
 
 An interview cannot change a run: nothing of it is written to checkpoints, memories or transcript. Its answers are lines
-of interviews.jsonl in the run's folder. Each question is asked with what the agent recalls when it hears it, and with
-the last questions and answers of the same interview; the prompt does not grow with their number.
+of the run's log. Each question is asked with what the agent recalls when it hears it, and with the
+last questions and answers of the same interview; the prompt does not grow with their number.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from persimchat.evaluation.judging import Asking, judge_all
-from persimchat.evaluation.polls import AskedOf, Everybody
-from persimchat.evaluation.record import opened
-from persimchat.evaluation.transcripts import has_words_of_people
-from persimchat.models.ledger import Ledger
-from persimchat.personas.names import full_name
-from persimchat.runs.folder.interviews import INTERVIEWS, InterviewAnswer, read_interviews
-from persimchat.runs.folder.lock import check_free
-from persimchat.runs.folder.reading import Record
-from persimchat.runs.run.at_turn import standpoints
-from persimchat.runs.run.going_on import settings_of
-from persimchat.state.errors import InputError
-from persimchat.state.interview import LONGEST_QUESTION, InterviewReply
-from persimchat.state.plain_text import one_line
-from persimchat.state.settings import BUDGETS, Settings
+from ..models.ledger import Ledger
+from ..personas.names import full_name
+from ..runs.folder.answers import InterviewAnswer
+from ..runs.folder.lock import check_free
+from ..runs.folder.reading import Record, read_interviews
+from ..runs.run.at_turn import standpoints
+from ..runs.run.resume_input import settings_of
+from ..state.assessment import LONGEST_QUESTION, InterviewReply
+from ..state.errors import InputError
+from ..state.plain_text import one_line
+from ..state.settings import BUDGETS, Settings
+from .asking import Asked, Question, Questions, everybody, judge_all, opened
+from .transcripts import has_words_of_people
 
 MODULE: Final = "interview"
 REMEMBERED: Final = 12
@@ -72,19 +70,23 @@ class Interview:
         text = checked(question)
         (one,) = await standpoints(self.record, [self.turn], text, only=self.agent)
         values = {"blocks": list(one.blocks), "question": text, "earlier": remembered(self.answers)}
-        asked = AskedOf("interview", InterviewReply, values, self.agent, self.turn, self.settings, MODULE)
-        part = _Question(self, text, asked)
-        asking = await judge_all(Everybody(self.settings, [asked]), [part], ledger=self._ledger)
-        if part.row is None:
+        asked = Asked("interview", InterviewReply, values, self.agent, self.turn, self.settings, MODULE)
+        number, run = len(self.answers) + 1, self.record.manifest.run
+        fields = {"interview": max(self.number, 1), "number": number, "turn": self.turn, "agent": self.agent}
+        seeded = (MODULE, run, self.agent, self.turn, self.number, number, self.settings.seed, text)
+        unit = Question(asked, InterviewAnswer, {**fields, "question": text}, self.agent, seeded)
+        part = Questions({}, InterviewAnswer, [unit])
+        asking = await judge_all(everybody(self.settings, [asked]), [part], ledger=self._ledger)
+        if not (rows := part.answers()):
             self.exhausted = asking.exhausted
             return None
-        row = await asyncio.to_thread(self._keep, part.row)
+        row = await asyncio.to_thread(self._keep, rows[0])
         self.answers.append(row)
         return row
 
     def _keep(self, row: InterviewAnswer) -> InterviewAnswer:
         """Write an answer as the next of its interview; a new interview gets its number now."""
-        with opened(self.record.path / INTERVIEWS, InterviewAnswer) as answers:
+        with opened(self.record.path, InterviewAnswer) as answers:
             taken = [one.interview for one in answers.rows.values()]
             self.number = self.number or max(taken, default=0) + 1
             kept = row.model_copy(
@@ -92,40 +94,6 @@ class Interview:
             )
             answers.add(kept)
         return kept
-
-
-@dataclass
-class _Question:
-    """One question, as `judge_all` asks it."""
-
-    interview: Interview
-    text: str
-    asked: AskedOf
-    row: InterviewAnswer | None = None
-
-    async def judged(self, asking: Asking) -> None:
-        """Ask it."""
-        one, asked = self.interview, self.asked
-        number = len(one.answers) + 1
-        run = one.record.manifest.run
-        seed = asking.judge.seed(MODULE, run, one.agent, one.turn, one.number, number, one.settings.seed, self.text)
-        reply = await asking.put(asked, about=one.agent, seed=seed)
-        if reply is None:
-            return
-        answer = reply.value.answer if isinstance(reply.value, InterviewReply) else None
-        self.row = InterviewAnswer(
-            interview=max(one.number, 1),
-            number=number,
-            turn=one.turn,
-            agent=one.agent,
-            question=self.text,
-            judge=asked.by,
-            request=asked.request,
-            seed=seed,
-            answer=answer,
-            missing=reply.missing,
-            **reply.used,
-        )
 
 
 def begin(

@@ -1,4 +1,4 @@
-"""Pairs of conversations, judged side by side in both orders (FairEval).
+"""Pairs of conversations, judged side by side in both orders (FairEval), and what the answers come to.
 
 Wang et al., *Large Language Models are not Fair Evaluators*, arXiv:2305.17926: judges favour a position. So a judge
 gives its evidence first, then scores from 1 to 10 for both. It is asked k times in one order and k times in the other,
@@ -7,24 +7,29 @@ and the mean of all 2k scores of each side decides. As in the thesis, what is sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field
 
-from persimchat.evaluation.judging import Asked, Asking, together
-from persimchat.evaluation.record import is_answered, opened
-from persimchat.evaluation.transcripts import Conversation
-from persimchat.runs.folder.judgements import Answered, Key, answers_in
-from persimchat.state.assessment import PairScores
-from persimchat.state.errors import InputError
+from ..runs.folder.answers import Answered, Key
+from ..state.assessment import PairScores
+from ..state.errors import InputError
+from ..state.plain_text import quoted
+from .asking import NOT_ASKED, Asked, Question, Questions
+from .csv_rows import read_rows
+from .statistics.effects import Effect, Kappa, cohen, spearman
+from .statistics.intervals import Estimate, mean_over_tasks, proportion, win_rate
+from .statistics.significance import Outcome, Significance, Verdict, sign_test, verdict, wilcoxon
+from .transcripts import Conversation
 
 MEASURE: Final = "pair"
 PAIRS: Final = "pairs.jsonl"
-_MOST_NAMED: Final = 3
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+_SHOWN: Final = 60
 
 Order = Literal[1, 2]
 """1: A is shown first; 2: B is."""
@@ -42,8 +47,15 @@ class PairAnswer(Answered):
 
     @property
     def key(self) -> Key:
-        """Runs, judge, request, order and repeat."""
-        return (MEASURE, self.a, self.b, self.judge, self.request, self.order, self.repeat)
+        """The runs as they were shown, judge, request and repeat: whichever side was called A, it is one question."""
+        shown = (self.a, self.b) if self.order == 1 else (self.b, self.a)
+        return (MEASURE, *shown, self.judge, self.request, self.repeat)
+
+    def scores(self, of: Pair) -> tuple[float, float] | None:
+        """The scores of a pair's A and B; None if they are missing."""
+        if self.score_a is None or self.score_b is None:
+            return None
+        return (self.score_a, self.score_b) if self.a == of.a.run else (self.score_b, self.score_a)
 
 
 @dataclass(frozen=True)
@@ -80,9 +92,9 @@ def matched(a: Sequence[Conversation], b: Sequence[Conversation]) -> list[Pair]:
     for side, other in (("--a", "--b"), ("--b", "--a")):
         alone = [found.run for task, found in sides[side].items() if task not in sides[other]]
         if alone:
-            more = f" and {len(alone) - _MOST_NAMED} more" if len(alone) > _MOST_NAMED else ""
+            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
             raise InputError(
-                f"no run of {other} has the topic, participants and seed of {', '.join(alone[:_MOST_NAMED])}{more}",
+                f"no run of {other} has the topic, participants and seed of {', '.join(alone[:3])}{more}",
                 where=side,
                 remedy="Leave these runs out, or give the runs that belong to them.",
             )
@@ -107,120 +119,179 @@ def _by_task(side: Sequence[Conversation], name: str) -> dict[str, Conversation]
     return found
 
 
-@dataclass(frozen=True)
-class Unit:
-    """One question: a pair in one order, for one of k answers.
+def questions_on(pairs: Iterable[Pair], folder: Path, k: int = 3, *, swap: bool = True) -> Questions[PairAnswer]:
+    """The questions about pairs.
 
-    Attributes:
-        pair: what is judged.
-        asked: the question.
-        order: which side is shown first.
-        repeat: the number of the answer, from 1.
-    """
-
-    pair: Pair
-    asked: Asked
-    order: Order
-    repeat: int
-
-    def key(self, judge: str) -> Key:
-        """Its key in the record."""
-        a, b = self.pair.a.run, self.pair.b.run
-        return (MEASURE, a, b, judge, self.asked.request, self.order, self.repeat)
-
-
-@dataclass(frozen=True)
-class JudgedPairs:
-    """The questions about all pairs; their answers go to one folder.
-
-    Attributes:
-        folder: where pairs.jsonl is.
+    Args:
         pairs: what is judged.
+        folder: where the answers are kept, in pairs.jsonl.
         k: answers in each order.
         swap: whether the second order is asked, too.
     """
-
-    folder: Path
-    pairs: Sequence[Pair]
-    k: int = 3
-    swap: bool = True
-
-    @property
-    def path(self) -> Path:
-        """The file of the answers."""
-        return self.folder / PAIRS
-
-    @cached_property
-    def units(self) -> list[Unit]:
-        """All questions."""
-        return [unit for pair in self.pairs for unit in self.units_of(pair)]
-
-    def units_of(self, pair: Pair) -> list[Unit]:
-        """The questions about one pair."""
-        orders: tuple[Order, ...] = (1, 2) if self.swap else (1,)
-        asked = [(order, pair.asked(order)) for order in orders]
-        return [Unit(pair, question, order, n) for order, question in asked for n in range(1, self.k + 1)]
-
-    def rows(self) -> dict[Key, PairAnswer]:
-        """The answers in the folder, whichever side was called A. Raises as `answers_in`."""
-        return _both_ways(answers_in(self.path, PairAnswer))
-
-    def left(self, judge: str, rows: dict[Key, PairAnswer]) -> list[Unit]:
-        """The questions that have no answer."""
-        return [unit for unit in self.units if not is_answered(rows, unit.key(judge))]
-
-    async def judged(self, asking: Asking) -> None:
-        """Ask what has no answer yet, and record each answer; raises as `judge_all`."""
-        name = asking.judge.name
-        if not self.left(name, self.rows()):
-            return
-        with opened(self.path, PairAnswer) as answers:
-
-            async def one(unit: Unit) -> None:
-                row = await _judged(unit, asking)
-                if row is not None:
-                    answers.add(row)
-
-            await together(one(unit) for unit in self.left(name, _both_ways(answers.rows)))
+    orders: tuple[Order, ...] = (1, 2) if swap else (1,)
+    units = list[Question[PairAnswer]]()
+    for pair in pairs:
+        a, b = pair.a.run, pair.b.run
+        for order in orders:
+            asked, fields = pair.asked(order), {"a": a, "b": b, "order": order}
+            for n in range(1, k + 1):
+                seeded, read = (MEASURE, a, b, order, n), _a_first if order == 1 else _b_first
+                units.append(Question(asked, PairAnswer, fields, f"{a} and {b}", seeded, n, read))
+    return Questions(folder / PAIRS, PairAnswer, units)
 
 
-def _both_ways(rows: dict[Key, PairAnswer]) -> dict[Key, PairAnswer]:
-    """Answers by the keys of (A, B) and of (B, A): what was shown first is the same question in both."""
-    mirrored = (
-        row.model_copy(
-            update={
-                "a": row.b,
-                "b": row.a,
-                "order": 3 - row.order,
-                "score_a": row.score_b,
-                "score_b": row.score_a,
-            }
-        )
-        for row in rows.values()
+def _a_first(answer: PairScores) -> dict[str, Any]:
+    return {"score_a": answer.first, "score_b": answer.second, "reasoning": answer.reasoning}
+
+
+def _b_first(answer: PairScores) -> dict[str, Any]:
+    return {"score_a": answer.second, "score_b": answer.first, "reasoning": answer.reasoning}
+
+
+# What the answers come to
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """What the judge says of one pair.
+
+    Attributes:
+        pair: the conversations.
+        verdict: on A against B.
+        missing: reason: how many answers are missing for it.
+    """
+
+    pair: Pair
+    verdict: Verdict
+    missing: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Verdicts on A against B, counted."""
+
+    win: int
+    tie: int
+    loss: int
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome | None]) -> Counts:
+        """The counts of these outcomes; None is not counted."""
+        found = Counter(outcome for outcome in outcomes if outcome is not None)
+        return cls(*(found[outcome] for outcome in OUTCOMES))
+
+
+@dataclass(frozen=True)
+class PairsResult:
+    """All pairs together.
+
+    Attributes:
+        pairs: one by one.
+        counts: of the verdicts.
+        missing: reason: how many pairs have no verdict for it.
+        answers_missing: reason: how many single answers are missing for it.
+        rate: wins and half of the ties as a share.
+        test: wins against losses.
+        position: mean of (d₁ − d₂)/2 over pairs: above 0, what is shown first is favoured. Without the second order,
+            it is not known.
+        position_test: of the position effect against 0.
+        conflicts: share of pairs whose verdict changes with the order.
+        alone: what either order by itself would have said.
+        length: Spearman's ρ of score difference and difference in mean words of an utterance.
+    """
+
+    pairs: Sequence[PairResult]
+    counts: Counts
+    missing: Mapping[str, int]
+    answers_missing: Mapping[str, int]
+    rate: Estimate
+    test: Significance
+    position: Estimate
+    position_test: Significance
+    conflicts: Estimate
+    alone: tuple[Counts, Counts]
+    length: Effect
+
+
+def results_of(
+    pairs: Sequence[Pair], part: Questions[PairAnswer], judge: str, rows: Mapping[Key, PairAnswer]
+) -> list[PairResult]:
+    """The verdict on each pair from its answers, in order of the pairs."""
+    units: dict[tuple[str, str], list[Question[PairAnswer]]] = {}
+    for unit in part.units:
+        units.setdefault((unit.fields["a"], unit.fields["b"]), []).append(unit)
+    return [_result(pair, units[pair.a.run, pair.b.run], judge, rows) for pair in pairs]
+
+
+def _result(
+    pair: Pair, units: Iterable[Question[PairAnswer]], judge: str, rows: Mapping[Key, PairAnswer]
+) -> PairResult:
+    scores: dict[Order, list[tuple[float, float] | None]] = {}
+    missing: Counter[str] = Counter()
+    for unit in units:
+        row = rows.get(unit.key(judge))
+        found = row.scores(pair) if row is not None else None
+        scores.setdefault(unit.fields["order"], []).append(found)
+        if found is None:
+            missing[row.missing if row is not None else NOT_ASKED] += 1
+    return PairResult(pair, verdict(scores[1], scores.get(2)), dict(missing))
+
+
+def pairs_result(results: Sequence[PairResult]) -> PairsResult:
+    """What the verdicts on all pairs come to."""
+    verdicts = [result.verdict for result in results]
+    counts = Counts.of([one.outcome for one in verdicts])
+    positions = [None if one.position is None else float(one.position) for one in verdicts]
+    conflicts = [one.conflict for one in verdicts if one.conflict is not None]
+    return PairsResult(
+        pairs=results,
+        counts=counts,
+        missing=dict(Counter(one.missing for one in verdicts if one.missing)),
+        answers_missing=dict(sum((Counter(result.missing) for result in results), Counter())),
+        rate=win_rate(counts.win, counts.tie, counts.loss),
+        test=sign_test(counts.win, counts.loss, counts.tie),
+        position=mean_over_tasks(positions),
+        position_test=wilcoxon(positions),
+        conflicts=proportion(sum(conflicts), len(conflicts)),
+        alone=(Counts.of([one.alone[0] for one in verdicts]), Counts.of([one.alone[1] for one in verdicts])),
+        length=length_effect(results),
     )
-    return {row.key: row for row in mirrored} | rows
 
 
-async def _judged(unit: Unit, asking: Asking) -> PairAnswer | None:
-    judge, a, b = asking.judge, unit.pair.a.run, unit.pair.b.run
-    seed = judge.seed(MEASURE, a, b, unit.order, unit.repeat)
-    reply = await asking.put(unit.asked, about=f"{a} and {b}", seed=seed)
-    if reply is None:
-        return None
-    answer: Any = reply.value
-    scores: Iterable[float | None] = (answer.first, answer.second) if answer else (None, None)
-    score_a, score_b = scores if unit.order == 1 else reversed(tuple(scores))
-    return PairAnswer(
-        a=a,
-        b=b,
-        judge=judge.name,
-        request=unit.asked.request,
-        order=unit.order,
-        repeat=unit.repeat,
-        seed=seed,
-        score_a=score_a,
-        score_b=score_b,
-        reasoning=answer.reasoning if answer else "",
-        missing=reply.missing,
-        **reply.used,
-    )
+def length_effect(results: Iterable[PairResult]) -> Effect:
+    """Spearman's ρ of the difference of scores and the difference in mean words of an utterance."""
+    apart = [(one.verdict.difference, one.pair.a.words - one.pair.b.words) for one in results]
+    return spearman([score for score, _ in apart], [words for _, words in apart])
+
+
+def read_labels(path: Path, pairs: Sequence[Pair]) -> dict[str, Outcome]:
+    """People's verdicts on pairs, by the run of side A: a CSV file with the columns pair and verdict.
+
+    Raises:
+        InputError: the file cannot be read, a column is missing, a pair is unknown or given twice, or a verdict is not
+            one of win, tie and loss; the line is named.
+    """
+    remedy = "Name the run of side A, and win, tie or loss of side A."
+    given = read_rows(path, ["pair", "verdict"], what="labels", remedy=remedy)
+    known, found = {pair.a.run for pair in pairs}, dict[str, Outcome]()
+    for where, row in given:
+        run, said = row["pair"], row["verdict"].lower()
+        outcome = next((one for one in OUTCOMES if one == said), None)
+        if outcome is None:
+            raise InputError(
+                f"{quoted(said, _SHOWN)} is no verdict", where=where, remedy="Write win, tie or loss, of side A."
+            )
+        if run not in known:
+            raise InputError(
+                f"there is no pair {quoted(run, _SHOWN)}", where=where, remedy="Name the run of side A, by its id."
+            )
+        if run in found:
+            raise InputError(f"the pair {run} has two verdicts", where=where, remedy="Keep one of them.")
+        found[run] = outcome
+    return found
+
+
+def agreement(result: PairsResult, labels: Mapping[str, Outcome]) -> Kappa:
+    """How far the judge's verdicts agree with people's: the share that is equal, and Cohen's κ of the three classes."""
+    ours = [one.verdict.outcome for one in result.pairs]
+    return cohen(ours, [labels.get(one.pair.a.run) for one in result.pairs])

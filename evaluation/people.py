@@ -15,16 +15,15 @@ from typing import Final
 
 import numpy as np
 
-from persimchat.evaluation.csv_rows import Row, read_rows
-from persimchat.evaluation.statistics import distributions
-from persimchat.evaluation.statistics.distributions import DRAWS, Distance, Floor
-from persimchat.evaluation.statistics.effects import Effect, spearman, variance_ratio
-from persimchat.evaluation.statistics.intervals import FEWEST, LEVEL, Estimate, resampled
-from persimchat.evaluation.statistics.values import known
-from persimchat.runs.folder.polls import PollAnswer
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import quoted
-from persimchat.state.poll import Poll
+from ..runs.folder.answers import PollAnswer
+from ..state.errors import InputError
+from ..state.plain_text import quoted
+from ..state.poll import Poll
+from .csv_rows import Row, read_rows
+from .statistics import distributions
+from .statistics.distributions import DRAWS, Distance, Floor
+from .statistics.effects import Effect, spearman, variance_ratio
+from .statistics.intervals import FEWEST, LEVEL, Estimate, known, resampled
 
 _SHOWN: Final = 60
 _NEAR: Final = 0.01

@@ -1,120 +1,165 @@
-"""Tables of measures as CSV files, for analysis elsewhere."""
+"""Tables of measures: their columns are data, and rows are made from what was found, by the paths of the columns."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from persimchat.evaluation.diversity.measuring import Diversity
-from persimchat.evaluation.pair_results import PairsResult
-from persimchat.evaluation.scores import Value
-from persimchat.evaluation.statistics.intervals import Estimate
-from persimchat.runs.folder.polls import PollAnswer
-from persimchat.runs.reports.cells import guarded
-from persimchat.runs.reports.stances import Position
-from persimchat.state.errors import InputError
+import yaml
+from pydantic import BaseModel, ConfigDict, create_model
 
-MEASURES: Final = "measures.csv"
-PAIRS: Final = "pairs.csv"
-STANCES: Final = "stances.csv"
-POLLS: Final = "polls.csv"
-DIVERSITY, DIVERSITY_SETTINGS = "diversity.csv", "diversity_settings.csv"
+from ..reports.export_rows import polled
+from ..reports.export_tables import SHARED
+from ..reports.export_tables import TABLES as EXPORTED
+from ..reports.stances import Position
+from ..reports.tables import column, write_table
+from ..runs.folder.answers import PollAnswer
+from ..state.errors import InputError
+from .dimensions import Value
+from .diversity.measuring import Diversity
+from .pairs import PairsResult
+
+
+class Row(BaseModel):
+    """A row of a table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+_KINDS: Final[dict[str, Any]] = {"text": str, "whole": int, "number": float, "rounded": float, "flag": bool}
+Columns = Mapping[str, Sequence[str | None]]
+"""By name: the kind of its values ("?" means that it may be empty; "rounded": to four digits), the unit, what it says,
+and where the value comes from, if that is not called as the column is."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        model: of its rows.
+        columns: those that are data.
+    """
+
+    model: type[BaseModel]
+    columns: Columns
+
+    @classmethod
+    def of(cls, name: str, about: str, columns: Columns, fields: Mapping[str, Any] | None = None) -> Table:
+        """A table of columns, and behind them of a model's fields that are ready."""
+        made: dict[str, Any] = {}
+        for own, (kind, unit, meaning, *_) in columns.items():
+            values = _KINDS[str(kind).removesuffix("?")]
+            made[own] = (values | None if str(kind).endswith("?") else values, column(str(meaning), unit or ""))
+        model: Any = create_model(name, __base__=Row, __doc__=about, **{**made, **(fields or {})})
+        return cls(model, columns)
+
+    @classmethod
+    def as_exported(cls, name: str, columns: Columns) -> Table:
+        """A table of a run's export, with other columns in place of those about the run."""
+        model = EXPORTED[name]
+        own = {key: (one.annotation, one) for key, one in model.model_fields.items() if key not in SHARED.model_fields}
+        return cls.of(name, model.__doc__ or "", columns, own)
+
+    def widened(self, more: Columns, after: str) -> Table:
+        """The table with further columns after one of its own."""
+        columns: dict[str, Sequence[str | None]] = {}
+        for name, about in self.columns.items():
+            columns |= {name: about, **(more if name == after else {})}
+        rest = {key: (one.annotation, one) for key, one in self.model.model_fields.items() if key not in self.columns}
+        return Table.of(self.model.__name__, self.model.__doc__ or "", columns, rest)
+
+    def row(self, one: Any, **more: Any) -> Any:
+        """A row.
+
+        Args:
+            one: an object or a mapping that the paths begin at.
+            **more: what they may begin at, too, by name; it counts more.
+        """
+        found: dict[str, Any] = {}
+        for name in self.model.model_fields:
+            kind, _, _, *path = self.columns.get(name, ("text?", None, None))
+            value = _at(one, more, str(path[0] if path else name))
+            if isinstance(value, Fraction) or (kind == "rounded?" and value is not None):
+                value = round(float(value), 4)
+            if str(kind).startswith("text"):
+                value = None if value == "" and str(kind).endswith("?") else value
+                value = str(value) if isinstance(value, int | float) and name in self.columns else value
+            found[name] = value
+        return self.model.model_validate(found)
+
+
+def _at(one: Any, more: Mapping[str, Any], path: str) -> Any:
+    """The value at a path; None as soon as a part of it is None. An axis, `pruning.lambda`, has a dot in its name."""
+    if path in more:
+        return more[path]
+    first, *rest = path.split(".")
+    value = more[first] if first in more else _part(one, first)
+    for part in rest:
+        value = None if value is None else _part(value, part)
+    return value
+
+
+def _part(one: Any, name: str) -> Any:
+    return one.get(name) if isinstance(one, Mapping) else getattr(one, name)
+
+
+def read_tables(text: str) -> dict[str, Table]:
+    """The tables of a YAML file, by their names."""
+    given: dict[str, dict[str, Any]] = yaml.safe_load(text)["tables"]
+    return {name: Table.of(name, one["about"], one["columns"]) for name, one in given.items()}
+
+
+TABLES: Final = read_tables((files("persimchat.evaluation") / "tables.yaml").read_text(encoding="utf-8"))
+_RUN: Final[Columns] = {"run": ["text", None, "the run's id"]}
+TABLES["stances"] = Table.as_exported("stances", _RUN)
+TABLES["polls"] = Table.as_exported("polls", _RUN)
+"""The tables that commands write. Read once at import: no file is read in an event loop."""
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
-    """Write one row a conversation and dimension: run, unit, measure, value, missing, judge, scores."""
-    rows = [
-        [one.run, "run", one.dimension, one.value, reasons(one.missing, applies=one.applies), judge, len(one.scores)]
-        for one in values
-    ]
-    return _write(folder / MEASURES, ["run", "unit", "measure", "value", "missing", "judge", "scores"], rows)
+    """Write one row a conversation and dimension."""
+    rows = [{"missing": reasons(one.missing, applies=one.applies), "scores": len(one.scores)} for one in values]
+    made = [TABLES["measures"].row(one, **row, judge=judge, unit="run") for one, row in zip(values, rows, strict=True)]
+    return write(folder, "measures", made)
 
 
 def write_pairs(folder: Path, result: PairsResult, judge: str) -> Path:
     """Write one row a pair; `pair` is the run of side A, by which labels of people name it."""
-    columns = ["pair", "b", "verdict", "missing", "score_a", "score_b", "a_first", "b_first", "position", "conflict"]
-    rows = []
-    for one in result.pairs:
-        v = one.verdict
-        scores = [None if score is None else round(float(score), 4) for score in (v.score_a, v.score_b, v.position)]
-        rows.append(
-            [one.pair.a.run, one.pair.b.run, v.outcome, v.missing, *scores[:2], *v.alone, scores[2], v.conflict]
-            + [None if v.bpde is None else round(v.bpde, 4), v.n, reasons(one.missing), judge]
-        )
-    return _write(folder / PAIRS, [*columns, "bpde", "answers", "answers_missing", "judge"], rows)
+    pairs = ((one, {"a_first": one.verdict.alone[0], "b_first": one.verdict.alone[1]}) for one in result.pairs)
+    made = (TABLES["pairs"].row(one, **row, why=reasons(one.missing), judge=judge) for one, row in pairs)
+    return write(folder, "pairs", made)
 
 
 def write_stances(folder: Path, rows: Mapping[str, Iterable[Position]]) -> Path:
-    """Write the ledger of positions: one row an observation.
-
-    Args:
-        folder: where to.
-        rows: by run.
-    """
-    names = [column.name for column in fields(Position)]
-    table = [[run, *(_cell(getattr(row, name)) for name in names)] for run, own in rows.items() for row in own]
-    return _write(folder / STANCES, ["run", *names], table)
+    """Write the ledger of positions by run: one row an observation."""
+    return write(folder, "stances", (TABLES["stances"].row(one, run=run) for run, own in rows.items() for one in own))
 
 
 def write_polls(folder: Path, rows: Mapping[str, Iterable[PollAnswer]]) -> Path:
-    """Write one row an answer.
-
-    Args:
-        folder: where to.
-        rows: by run.
-    """
-    columns = ["run", "poll", "question", "form", "turn", "agent", "repeat", "answer", "missing", "reasoning", "model"]
-    table = [
-        [run, row.poll, row.question.ask, row.question.answer, row.turn, row.agent, row.repeat]
-        + [row.answer, row.missing, row.reasoning, row.judge]
-        for run, own in rows.items()
-        for row in own
-    ]
-    return _write(folder / POLLS, columns, table)
+    """Write the answers by run: one row an answer."""
+    return write(
+        folder, "polls", (TABLES["polls"].row(polled(one), run=run) for run, own in rows.items() for one in own)
+    )
 
 
 def write_diversity(folder: Path, found: Diversity) -> list[Path]:
-    """Write one row a case, setting and measure, and another table with one row a setting and measure over cases.
-
-    `runs` are those on which a value rests, as a JSON list.
-    """
+    """Write one row a case, setting and measure, and another table with one row a setting and measure over cases."""
+    values, means = TABLES["diversity"], TABLES["diversity_settings"]
+    about = {"embedding": found.options.embedding, "tokens": found.options.tokens}
     runs = {
         (case, setting): json.dumps([one.run for one in each])
         for case, by_setting in found.cases.sets.items()
         for setting, each in by_setting.items()
     }
-    about = [found.options.embedding, found.options.tokens]
-    rows = [
-        [one.case, one.setting, one.unit, one.who, one.measure, one.value, one.missing, one.dialogues, *about]
-        + [runs[one.case, one.setting]]
-        for one in found.values
-    ]
-    columns = ["case", "setting", "unit", "who", "measure", "value", "missing", "dialogues", "embedding", "tokens"]
-    over_cases = [
-        [one.setting, one.unit, one.who, one.measure, *_mean_and_bounds(one.estimate), one.estimate.n]
-        + [one.estimate.dropped, one.against, *_mean_and_bounds(one.difference), one.difference and one.difference.n]
-        + [one.estimate.method, *about]
-        for one in found.means
-    ]
-    head = ["setting", "unit", "who", "measure", "mean", "low", "high", "cases", "missing", "reference", "difference"]
-    head += ["difference_low", "difference_high", "both", "method", "embedding", "tokens"]
-    return [
-        _write(folder / DIVERSITY, [*columns, "runs"], rows),
-        _write(folder / DIVERSITY_SETTINGS, head, over_cases),
-    ]
-
-
-def _mean_and_bounds(one: Estimate | None) -> list[float | None]:
-    return [None, None, None] if one is None else [one.value, one.low, one.high]
-
-
-def _cell(value: Any) -> Any:
-    """A value as one cell: lists and objects are JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | Mapping) else value
+    rows = (values.row(one, **about, runs=runs[one.case, one.setting]) for one in found.values)
+    over_cases = (means.row(one, **about) for one in found.means)
+    return [write(folder, "diversity", rows), write(folder, "diversity_settings", over_cases)]
 
 
 def reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
@@ -132,20 +177,16 @@ def remarks(*found: _Noted) -> str | None:
     return "; ".join(dict.fromkeys(one.note for one in found if one.note)) or None
 
 
-def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
-    """Write a table, whole or not at all.
+def write(folder: Path, name: str, rows: Iterable[BaseModel], tables: Mapping[str, Table] = TABLES) -> Path:
+    """Write a table as CSV, whole or not at all.
 
     Raises:
         InputError: the file cannot be written.
     """
-    new = path.with_name(f".{path.name}.new")
+    path = folder / f"{name}.csv"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new.open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(columns)
-            table.writerows([guarded(value) for value in row] for row in rows)
-        new.replace(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_table(path, tables[name].model, rows)
     except OSError as error:
         raise InputError(
             f"the table cannot be written: {error.strerror}", where=str(path), remedy="Choose another with --out."

@@ -15,14 +15,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from persimchat.prompts.blocks import Block, Item, basic_information
-from persimchat.runs.events import Uttered
-from persimchat.runs.folder.jsonl import checked
-from persimchat.runs.folder.reading import Record, read_run
-from persimchat.runs.folder.run_folder import MANIFEST
-from persimchat.runs.reports.summary import count_words
-from persimchat.state.errors import InputError
-from persimchat.state.scenario import Scenario
+from ..prompts.blocks import Block, Item, basic_information
+from ..reports.summary import count_words
+from ..runs.events import Uttered
+from ..runs.folder.jsonl import checked
+from ..runs.folder.reading import Record, read_run
+from ..runs.folder.run_folder import RUN
+from ..state.errors import InputError
+from ..state.scenario import Scenario
 
 _SPEAKING: Final = ("natural_language", "answering", "script")
 """The modules whose models word utterances."""
@@ -104,7 +104,7 @@ def of_run(record: Record) -> Conversation:
     """The conversation of a run.
 
     Raises:
-        InputError: run.json does not say who took part in what.
+        InputError: the log does not say who took part in what.
         NothingSaid: nothing was said that all heard.
     """
     manifest, settings = record.manifest, record.manifest.settings.model_dump()
@@ -120,7 +120,7 @@ def of_run(record: Record) -> Conversation:
     return Conversation(
         run=manifest.run,
         scenario=checked(
-            Scenario, _known(manifest.scenario.model_dump(by_alias=True)), f"{record.path / MANIFEST}, field scenario"
+            Scenario, _known(manifest.scenario.model_dump(by_alias=True)), f"{record.path / RUN}, field scenario"
         ),
         lines=tuple((said.speaker, said.text) for said in heard),
         seed=manifest.seed,
@@ -143,7 +143,7 @@ def read_conversation(folder: Path) -> Conversation:
 
 
 def of_outputs(outputs: Mapping[str, Any]) -> Conversation:
-    """The conversation in the outputs of a target (`evaluation/target.py`).
+    """The conversation in the outputs of a target (`evaluation/local.py`).
 
     Raises:
         InputError: the outputs are not those of a target, or nothing was said that all heard.
@@ -199,5 +199,5 @@ def _by_a_person(said: Uttered) -> bool:
 
 
 def _known(scenario: dict[str, Any]) -> dict[str, Any]:
-    """What run.json says of a scenario, without fields of a newer version, which evaluators are not shown."""
+    """What the log says of a scenario, without fields of a newer version, which evaluators are not shown."""
     return {key: value for key, value in scenario.items() if key in Scenario.model_fields}

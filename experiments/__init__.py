@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from persimchat.state.public_names import loader
+from ..state.public_names import loader
 
 if TYPE_CHECKING:
-    from persimchat.experiments.api import Results, arun_experiment, run_experiment
-    from persimchat.experiments.file import Experiment
+    from .api import Results, arun_experiment, run_experiment
+    from .file import Experiment
 
 __all__ = ["Experiment", "Results", "arun_experiment", "run_experiment"]
 

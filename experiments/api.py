@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persimchat.evaluation.statistics.library import stats
-from persimchat.experiments.comparing import Comparison, compare
-from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
-from persimchat.experiments.engine import EngineChoice, EngineName, opened
-from persimchat.experiments.file import Compare, Experiment
-from persimchat.experiments.judging import (
+from ..evaluation.statistics.intervals import stats
+from ..graph.node import wait_for
+from ..models.limits import limited
+from ..reports.estimate import Estimate
+from ..reports.tables import need
+from ..state.errors import InputError, suggestion
+from ..state.folders import RESULTS
+from .asking import (
     Asker,
     Judged,
     Judging,
@@ -26,23 +28,20 @@ from persimchat.experiments.judging import (
     spent_on_judging,
     works,
 )
-from persimchat.experiments.measuring import measures_of
-from persimchat.experiments.needs import check_budget, estimates, model_limits
-from persimchat.experiments.place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
-from persimchat.experiments.plan import Plan, plan
-from persimchat.experiments.positions import stance_numbers
-from persimchat.experiments.report import Section, write_report
-from persimchat.experiments.report_diversity import diversity_shown
-from persimchat.experiments.report_stories import stories_shown
-from persimchat.experiments.robustness import Robustness, answers_are_compared
-from persimchat.experiments.stories import check_stories
-from persimchat.experiments.tables import CSV, Tables, tables, write_tables
-from persimchat.graph.node import wait_for
-from persimchat.models.limits import limited
-from persimchat.runs.reports.estimate import Estimate
-from persimchat.runs.reports.export_writing import need
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.folders import RESULTS
+from .comparing import Comparison, compare
+from .driver import Outcome, Progress, check_cells, drive, opened
+from .estimate import check_budget, estimates, model_limits
+from .file import Compare, Experiment
+from .measuring import evaluators_of, stance_numbers
+from .place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
+from .plan import Plan, plan
+from .report import Section, write_report
+from .report_diversity import diversity_shown
+from .report_stories import stories_shown
+from .robustness import Robustness, answers_are_compared
+from .run_cell import EngineChoice, EngineName
+from .stories import check_stories
+from .tables import CSV, Tables, tables, write_tables
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
         MissingExtraError: comparisons and judges need the extra `evaluation`.
     """
     planned = plan(experiment, many=many)
-    measures_of(experiment)
+    evaluators_of(experiment)
     stance_numbers(experiment)
     check_stories(planned)
     askers = askers_of(planned)

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
-from persimchat.experiments.file import PATCHED, Experiment
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.setting import with_current_names
-from persimchat.state.settings import BASELINES, FORMER_NAMES, Settings
+from ..state.errors import InputError, suggestion
+from ..state.settings import BASELINES, Settings
+from .file import PATCHED, Experiment
 
 Label = str | int | float | bool | None
 """How a level is called in tables: a plain value."""
@@ -108,10 +107,9 @@ def _axis(experiment: Experiment, name: str, given: Any, people: Sequence[str]) 
         case "order":
             levels = [level for value in _list(given, name, where) for level in _orders(value, where)]
         case _:
-            setting = FORMER_NAMES.get(name, name)
-            _known(setting.partition(".")[0], where, (*_OWN, *Settings.model_fields), "axis or setting")
+            _known(name.partition(".")[0], where, (*_OWN, *Settings.model_fields), "axis or setting")
             values = _list(given, name, where)
-            levels = [Level(_label(value), {setting: value}) for value in values]
+            levels = [Level(_label(value), {name: value}) for value in values]
     return Axis(name, tuple(levels))
 
 
@@ -133,11 +131,10 @@ def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, .
     for name, text in begins.items():
         if text is not None and not isinstance(text, str):
             raise InputError(f"{name} is not a text", where=where, remedy=f'Write {BEGINS[name]}; "" leaves it out.')
-    settings = with_current_names(bundle, FORMER_NAMES)
-    for name in settings:
+    for name in bundle:
         known = (*Settings.model_fields, "scenario", *BEGINS)
         _known(str(name).partition(".")[0], experiment.where("grid", *place, str(name)), known, "setting")
-    return Level(label, settings, patch, **begins)
+    return Level(label, bundle, patch, **begins)
 
 
 def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: Sequence[str]) -> list[Level]:

@@ -14,12 +14,12 @@ from itertools import combinations
 from statistics import fmean, stdev
 from typing import Final
 
-from persimchat.evaluation.statistics.effects import rank_biserial
-from persimchat.evaluation.statistics.intervals import Estimate, mean_over_tasks
-from persimchat.evaluation.statistics.significance import Significance, holm, wilcoxon
-from persimchat.experiments.axes import Label
-from persimchat.experiments.file import Compare
-from persimchat.experiments.plan import Cell
+from ..evaluation.statistics.effects import rank_biserial
+from ..evaluation.statistics.intervals import Estimate, mean_over_tasks
+from ..evaluation.statistics.significance import Significance, holm, wilcoxon
+from .axes import Label
+from .file import Compare
+from .plan import Cell
 
 OF_THE_TASK: Final = ("seed", "wording", "order")
 """Axes that make another task; levels of all others are what differs within one."""

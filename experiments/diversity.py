@@ -11,28 +11,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from persimchat.evaluation.diversity.cases import (
+from ..evaluation.diversity.cases import (
     ALIKE,
+    NO_WORDS,
     SEED,
     Cases,
+    Dialogue,
     Setting,
+    apart_in_words,
+    dialogue_of,
     differing,
     flat_settings,
     scenario_key,
     setting_of,
+    why_left_out,
 )
-from persimchat.evaluation.diversity.dialogues import NO_WORDS, Dialogue, apart_in_words, dialogue_of, why_left_out
-from persimchat.evaluation.diversity.measuring import CASE, Diversity, Options, measure
-from persimchat.evaluation.diversity.vectors import best_embedding
-from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import OF_THE_TASK, spread
-from persimchat.experiments.file import DiversityOf
-from persimchat.experiments.plan import Cell
-from persimchat.graph.node import wait_for
-from persimchat.runs.folder.manifest import Manifest
-from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports.words import count
-from persimchat.state.settings import Settings
+from ..evaluation.diversity.measuring import CASE, Diversity, Options, measure
+from ..evaluation.diversity.texts import best_embedding
+from ..graph.node import wait_for
+from ..reports.words import count
+from ..runs.folder.manifest import Manifest
+from ..runs.folder.reading import Record
+from ..state.settings import Settings
+from .axes import Label
+from .comparing import OF_THE_TASK, spread
+from .file import DiversityOf
+from .plan import Cell
 
 Levels = tuple[str, ...]
 """The levels of all axes but those of the task, in order of the file."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -19,22 +18,20 @@ from pydantic import (
     model_validator,
 )
 
-from persimchat.evaluation.published.paper import Paper, published
-from persimchat.runs.reports.stances import SOURCES
-from persimchat.state.document import Document, read_document
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.normalise import is_visible
-from persimchat.state.poll import FORMS, Poll
-from persimchat.state.scenario import Topic
-from persimchat.state.setting import with_current_names
-from persimchat.state.settings import FORMER_NAMES, PART, Settings
-from persimchat.state.validation_errors import input_error
+from ..evaluation.published.paper import Paper, published
+from ..reports.stances import SOURCES
+from ..state.document import Document, read_document
+from ..state.errors import InputError, suggestion
+from ..state.plain_text import is_visible
+from ..state.poll import FORMS, Poll
+from ..state.scenario import Topic
+from ..state.settings import PART, Settings
+from ..state.validation_errors import input_error
 
 PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules", "story", "guide")
 """The fields of a scenario that an experiment may write out, or a variant may replace."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
-GivenSettings = Annotated[dict[str, Any], AfterValidator(lambda value: with_current_names(value, FORMER_NAMES))]
 
 
 class _Part(BaseModel):
@@ -70,7 +67,7 @@ class Base(_Part):
     rules: list[Any] = Field(default=[], description="that all participants know")
     story: dict[str, Any] | None = Field(default=None, description="the section of a story, as in a scenario file")
     guide: dict[str, Any] | None = Field(default=None, description="the guide of a focus group, as in a scenario file")
-    settings: GivenSettings = Field(default={}, description="settings of all cells")
+    settings: dict[str, Any] = Field(default={}, description="settings of all cells")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -90,7 +87,7 @@ class Task(_Part):
     topic: Topic
     category: str = Field(default="", max_length=100, description="the kind of topic, for tables")
     answer: str | None = Field(default=None, description="the reference answer, for the evaluator `correct`")
-    settings: GivenSettings = Field(default={}, description="settings of its conversations, such as answer_format")
+    settings: dict[str, Any] = Field(default={}, description="settings of its conversations, such as answer_format")
     scenario: dict[str, Any] = Field(
         default={}, description="what of the base's scenario it replaces, as in a variant: who takes part, for example"
     )
@@ -237,7 +234,7 @@ class Measures(_Part):
     diversity: DiversityOf | None = Field(
         default=None, description="how different repeated conversations are: true, or how; arithmetic, too"
     )
-    settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
+    settings: dict[str, Any] = Field(default={}, description="settings of the judges' requests, such as context_tokens")
 
     @field_validator("diversity", mode="before")
     @classmethod

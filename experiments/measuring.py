@@ -1,31 +1,31 @@
 """What is measured in a cell's conversation: measures by name, and their values as rows.
 
-An arithmetic `Measure` is a function from a recorded run to values; those of an experiment are resolved in
-`measures_of`. An `AskedMeasure` has questions to a judge, whose answers are kept in files; those of an experiment are
-resolved in `asked_of`, and `judging.py` puts the questions. A `RecordedMeasure` reads what polls and the ledger of
-positions have (`polling.py`, `positions.py`). A missing value is None with a reason, never 0.
+A `Measure` has values of one complete conversation; those of an experiment are listed in `tables.py`. Some ask a model
+first: they have questions (`Asks`), which `asking.py` puts and whose answers are kept. A missing value is None with a
+reason, never 0.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from persimchat.evaluation import utterances
-from persimchat.evaluation.conversations import CONVERSATION_EVALUATORS
-from persimchat.evaluation.dimensions import Dimension, Judged, Unit, chosen
-from persimchat.evaluation.judging import Asked, Questions, judge_name
-from persimchat.evaluation.scores import NOT_ASKED
-from persimchat.evaluation.target import TOLD
-from persimchat.evaluation.transcripts import Conversation
-from persimchat.evaluation.utterances import UTTERANCE_EVALUATORS
-from persimchat.experiments.file import Experiment
-from persimchat.experiments.plan import Cell
-from persimchat.runs.folder.reading import Record
-from persimchat.state.errors import InputError, suggestion
+from ..evaluation import evaluators
+from ..evaluation.asking import NOT_ASKED, Asked, Questions, judge_name
+from ..evaluation.dimensions import Dimension, chosen, questions_on
+from ..evaluation.evaluators import CONVERSATION_EVALUATORS, UTTERANCE_EVALUATORS
+from ..evaluation.local import TOLD
+from ..evaluation.transcripts import Conversation
+from ..reports.stances import VALUES, Position, ledger, stances_of
+from ..runs.folder.answers import RecordedJudgement
+from ..runs.folder.reading import Record
+from ..state.errors import InputError, suggestion
+from .file import Experiment, PollOf
+from .place import Standing
+from .plan import Cell, defaults
 
 EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     evaluator.__name__: evaluator for evaluator in (*UTTERANCE_EVALUATORS, *CONVERSATION_EVALUATORS)
@@ -34,6 +34,9 @@ EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
 
 DOES_NOT_APPLY: Final = "does not apply"
 """The reason of a value that is missing because there is nothing to measure."""
+NO_POSITIONS: Final = "no positions"
+"""The reason of a value that is missing because nobody's position is recorded, or none is clear."""
+VERDICTS, ANSWERS, POLLS, SUPPORTS = "verdicts", "answers", "polls", "supports"
 
 
 @dataclass(frozen=True)
@@ -73,30 +76,39 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Measure(Named):
-    """An arithmetic measure.
-
-    Attributes:
-        of: gives its values of one conversation.
-    """
-
-    of: Callable[[Record, Cell], Iterable[Value]]
-
-
-@dataclass(frozen=True)
 class Held:
-    """The conversation of a cell, as measures that ask see it.
+    """The conversation of a cell.
 
     Attributes:
         cell: whose conversation it is.
-        conversation: what was said; of a cell that is not held yet, something of typical length, which cells of one
-            shape share.
+        conversation: as judges see it; None where nothing was said that all heard. Of a cell that is not held yet,
+            something of typical length, which cells of one shape share.
         folder: of its run; None where it is not held yet.
     """
 
     cell: Cell
-    conversation: Conversation
+    conversation: Conversation | None
     folder: Path | None = None
+
+    @property
+    def words(self) -> float | None:
+        """Mean words of an utterance."""
+        return self.conversation.words if self.conversation is not None else None
+
+
+class Measure(Protocol):
+    """Something that is measured in each conversation."""
+
+    @property
+    def named(self) -> Sequence[Named]:
+        """The measures that have a value of the conversation."""
+
+    @property
+    def parts(self) -> Sequence[Named]:
+        """Those that have values of its parts alone."""
+
+    def values(self, held: Held, record: Record) -> Iterable[Value]:
+        """Its values of one complete conversation."""
 
 
 class Asks(Protocol):
@@ -106,7 +118,7 @@ class Asks(Protocol):
     def field(self) -> str:
         """What it is called; for judges, its field under `measures`."""
 
-    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions]:
+    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions[Any]]:
         """What it asks about conversations that are held.
 
         Args:
@@ -118,7 +130,7 @@ class Asks(Protocol):
         """What it will ask once those without a folder are held, too, as far as that can be known."""
 
 
-class AskedMeasure(Asks, Protocol):
+class AskedMeasure(Asks, Measure, Protocol):
     """A measure for which a judge is asked."""
 
     @property
@@ -129,26 +141,33 @@ class AskedMeasure(Asks, Protocol):
     def judge(self) -> str:
         """The judge's name in records."""
 
-    @property
-    def named(self) -> Sequence[Named]:
-        """The measures of single conversations that it gives; none if its values are of something else."""
 
-    def values(self, held: Held) -> list[Value]:
-        """Its values of one conversation that is held, as far as the judge has answered."""
+@dataclass(frozen=True)
+class Evaluator:
+    """An arithmetic measure: an evaluator by its name."""
 
-
-class RecordedMeasure(Protocol):
-    """A measure of what is recorded in a run's folder; it asks nothing."""
+    name: str
+    parts: Sequence[Named] = ()
 
     @property
-    def named(self) -> Sequence[Named]:
-        """The measures that it gives."""
+    def named(self) -> list[Named]:
+        """What it says: of an evaluator of utterances, what it is the mean of."""
+        told = getattr(evaluators, f"{self.name}_of", EVALUATORS[self.name])
+        return [Named(self.name, " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split()))]
 
-    def values(self, record: Record) -> list[Value]:
-        """Its values of one complete conversation."""
+    def values(self, held: Held, record: Record) -> list[Value]:
+        """Its value of the run."""
+        evaluator, answer = EVALUATORS[self.name], held.cell.answer
+        more = {}
+        if "reference_outputs" in inspect.signature(evaluator).parameters:
+            more = {"reference_outputs": {"answer": answer} if answer is not None else {}}
+        found = evaluator(outputs_of(record), **more)
+        score = found["score"]
+        why = str(found.get("comment") or DOES_NOT_APPLY) if score is None else ""
+        return [Value(self.name, score, missing=why)]
 
 
-def measures_of(experiment: Experiment) -> list[Measure]:
+def evaluators_of(experiment: Experiment) -> list[Evaluator]:
     """The arithmetic measures that an experiment names.
 
     Raises:
@@ -161,27 +180,11 @@ def measures_of(experiment: Experiment) -> list[Measure]:
             raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, EVALUATORS))
         if name in names[:number]:
             raise InputError(f"evaluator {name!r} is named twice", where=where, remedy="Leave one of them out.")
-    return [_arithmetic(name) for name in names]
-
-
-def _arithmetic(name: str) -> Measure:
-    evaluator = EVALUATORS[name]
-    given = inspect.signature(evaluator).parameters
-
-    def values(record: Record, cell: Cell) -> list[Value]:
-        reference = {"answer": cell.answer} if cell.answer is not None else {}
-        more = {"reference_outputs": reference} if "reference_outputs" in given else {}
-        found = evaluator(outputs_of(record), **more)
-        score = found["score"]
-        return [Value(name, score, missing=str(found.get("comment") or DOES_NOT_APPLY) if score is None else "")]
-
-    told = getattr(utterances, f"{name}_of", evaluator)  # of an evaluator of utterances, what it is the mean of
-    about = " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split())
-    return Measure(name, about, values)
+    return [Evaluator(name) for name in names]
 
 
 def outputs_of(record: Record) -> dict[str, Any]:
-    """A recorded run in the form that evaluators take (`evaluation/target.py`)."""
+    """A recorded run in the form that evaluators take (`evaluation/local.py`)."""
     manifest = record.manifest
     settings = manifest.settings.model_dump(mode="json")
     return {
@@ -210,6 +213,7 @@ class DimensionScores:
     dimensions: Sequence[Dimension]
     repeats: int
     field: str = "dimensions"
+    parts: Sequence[Named] = ()
 
     @classmethod
     def of(cls, experiment: Experiment) -> DimensionScores | None:
@@ -234,31 +238,128 @@ class DimensionScores:
         """One measure a dimension."""
         return [Named(one.key, f"{one.name}, {one.low} to {one.high}: {one.rated}") for one in self.dimensions]
 
-    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions]:
+    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions[RecordedJudgement]]:
         """All dimensions of every conversation that is held; the answers go into its run's folder."""
-        return [self._judged(one.folder, one.conversation) for one in held if one.folder is not None]
+        there = ((one.conversation, one.folder) for one in held if one.conversation and one.folder)
+        return [questions_on(said, self.dimensions, folder, self.repeats) for said, folder in there]
 
     def expected(self, held: Sequence[Held]) -> Iterator[Asked]:
         """All dimensions of every conversation that is not held yet."""
-        known: dict[int, Sequence[Unit]] = {}
+        known: dict[int, list[Asked]] = {}
         for one in held:
-            if one.folder is None:
+            if one.folder is None and one.conversation is not None:
                 key = id(one.conversation)
                 if key not in known:
-                    known[key] = self._judged(Path(), one.conversation).units
-                yield from (unit.asked for unit in known[key])
+                    part = questions_on(one.conversation, self.dimensions, {}, self.repeats)
+                    known[key] = [unit.asked for unit in part.units]
+                yield from known[key]
 
-    def values(self, held: Held) -> list[Value]:
+    def values(self, held: Held, record: Record) -> list[Value]:
         """One value a dimension and repeat."""
-        assert held.folder is not None
-        judged, judge = self._judged(held.folder, held.conversation), self.judge
-        rows, found = judged.rows(), []
-        for unit in judged.units:
+        if held.conversation is None:
+            return []
+        part, judge = questions_on(held.conversation, self.dimensions, record.path, self.repeats), self.judge
+        rows, found = part.rows(), []
+        for unit in part.units:
             row = rows.get(unit.key(judge))
             score, missing = (row.score, row.missing) if row is not None else (None, NOT_ASKED)
-            found.append(Value(unit.dimension.key, score, missing, judge=judge, repeat=unit.repeat))
+            found.append(Value(unit.fields["dimension"], score, missing, judge=judge, repeat=unit.repeat))
         apart = [one for one in self.dimensions if not one.fits(held.conversation)]
         return found + [Value(one.key, None, DOES_NOT_APPLY, judge=judge) for one in apart]
 
-    def _judged(self, folder: Path, conversation: Conversation) -> Judged:
-        return Judged(folder, conversation, self.dimensions, self.repeats)
+
+# Positions: the ledger of each complete conversation in numbers (`reports/stances.py`). Sources are never mixed
+
+
+@dataclass(frozen=True)
+class StanceNumbers:
+    """The numbers of one source: `verdicts_moves`, `answers_kept`, `cars_moves` for the poll cars.
+
+    Attributes:
+        source: of the positions.
+        asked: the poll, for polls.
+    """
+
+    source: str
+    asked: PollOf | None = None
+    parts: Sequence[Named] = ()
+
+    @property
+    def _of(self) -> str:
+        return self.asked.id if self.asked is not None else self.source
+
+    @property
+    def named(self) -> list[Named]:
+        """One measure a number."""
+        by = f"the poll “{self.asked.poll.ask}”" if self.asked is not None else self.source
+        return [Named(f"{self._of}_{name}", f"By {by}: {about}") for name, about in VALUES.items()]
+
+    def positions(self, record: Record) -> list[Position]:
+        """The source's part of the ledger of a run."""
+        if self.asked is None:
+            return ledger(record, [self.source])
+        asked = self.asked
+        if not any(row.question == asked.poll for row in record.polls):
+            return []
+        return [row for row in ledger(record, [POLLS]) if row.poll == asked.id]
+
+    def values(self, held: Held, record: Record) -> list[Value]:
+        """One value a number; without positions it is missing."""
+        found = next(iter(stances_of(self.positions(record))), None)
+        if found is None:
+            applies = self.asked is not None or self.source in _sources(record.manifest.settings.model_dump())
+            why = NO_POSITIONS if applies else DOES_NOT_APPLY
+            return [Value(one.name, None, why) for one in self.named]
+        return [
+            Value(f"{self._of}_{name}", number, DOES_NOT_APPLY if number is None else "")
+            for name, number in found.values().items()
+        ]
+
+
+def stance_numbers(
+    experiment: Experiment, cells: Iterable[Cell] = (), standings: Mapping[str, Standing] | None = None
+) -> list[StanceNumbers]:
+    """The measures of positions that an experiment wants, for every source that its conversations may have.
+
+    Args:
+        experiment: its file.
+        cells: its cells.
+        standings: how far each cell is, by its id.
+
+    Raises:
+        InputError: polls are to say who moved, and none is put at several points.
+    """
+    wanted = experiment.measures.stances
+    polls = [StanceNumbers(POLLS, one) for one in experiment.measures.polls if len(one.at) > 1]
+    if isinstance(wanted, list):
+        if POLLS in wanted and not polls:
+            raise InputError(
+                "polls are to say who moved, and none is put at several points",
+                where=experiment.where("measures", "stances"),
+                remedy="Add a poll, or leave polls out.",
+            )
+        found = dict.fromkeys(wanted)
+        return [one for name in found for one in (polls if name == POLLS else [StanceNumbers(name)])]
+    if not wanted:
+        return []
+    there = {source for cell in cells for source in _sources(_settings_of(cell, standings or {}))}
+    listed = [one for one in (VERDICTS, ANSWERS, SUPPORTS) if one in there] or ([] if polls else [VERDICTS])
+    return [*map(StanceNumbers, listed), *polls]
+
+
+def _settings_of(cell: Cell, standings: Mapping[str, Standing]) -> Mapping[str, Any]:
+    manifest = standings[cell.id].manifest if cell.id in standings else None
+    if manifest is not None:
+        return manifest.settings.model_dump()
+    return {**defaults(cell.settings.get("mode", "discussion")), **cell.settings}
+
+
+def _sources(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The sources of positions that a conversation with these settings has."""
+    if settings.get("mode") == "story":
+        yield SUPPORTS
+    if settings.get("mode") == "debate":
+        if settings.get("baseline") in ("mad", "mad_judge", "reconcile"):
+            yield ANSWERS
+        elif settings.get("answer_format", "free") != "free":
+            yield VERDICTS

@@ -18,23 +18,22 @@ from typing import Any, Final, Literal
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from persimchat.experiments.axes import Label
-from persimchat.experiments.plan import SHAPING, Cell, Plan, defaults
-from persimchat.graph.baselines import UNHEEDED
-from persimchat.prompts import prompt_hash
-from persimchat.runs.events import OWN_ENDS
-from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.folder.finding import CELLS, EXPERIMENT
-from persimchat.runs.folder.jsonl import parsed
-from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.manifest import Manifest, public, versions
-from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
-from persimchat.state.document import Document
-from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruning
-from persimchat.state.settings import MODES
-from persimchat.state.validation_errors import input_error
+from ..prompts import prompt_hash
+from ..runs.events import OWN_ENDS
+from ..runs.folder.jsonl import parsed
+from ..runs.folder.listing import CELLS, EXPERIMENT
+from ..runs.folder.lock import is_held
+from ..runs.folder.manifest import Manifest, public, versions
+from ..runs.folder.reading import opened, read_manifest
+from ..runs.folder.run_folder import RUN, now, write_whole
+from ..state.document import Document
+from ..state.errors import InputError
+from ..state.kinds import unheeded
+from ..state.pruning import Pruning
+from ..state.settings import MODES
+from ..state.validation_errors import input_error
+from .axes import Label
+from .plan import SHAPING, Cell, Plan, defaults
 
 FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
 RUNS, TABLES, REPORT = CELLS, "tables", "report.html"
@@ -231,11 +230,11 @@ class Place:
     def folder(self, cell: str) -> Path | None:
         """The cell's run folder: under its own name, or, if its process was killed, still under the run's."""
         own = self.runs / cell
-        return own if (own / MANIFEST).is_file() else self._replacing(cell)
+        return own if (own / RUN).is_file() else self._replacing(cell)
 
     def _replacing(self, cell: str) -> Path | None:
         """The folder of the cell's run that does not have the cell's name yet."""
-        return next((path.parent for path in sorted(self.runs.glob(f"{cell}-*/{MANIFEST}"))), None)
+        return next((path.parent for path in sorted(self.runs.glob(f"{cell}-*/{RUN}"))), None)
 
     def new_run(self, cell: str, *, anew: bool = False) -> str:
         """The id of a run that begins; what a kill has left of one that had not begun is removed.
@@ -245,7 +244,7 @@ class Place:
             anew: whether the run is to replace one that there is.
         """
         for left in [*([] if anew else [self.runs / cell]), *self.runs.glob(f"{cell}-*")]:
-            if left.is_dir() and not (left / MANIFEST).is_file():
+            if left.is_dir() and not (left / RUN).is_file():
                 shutil.rmtree(left)
         return f"{cell}-{secrets.token_hex(4)}"
 
@@ -321,8 +320,8 @@ class Place:
 
 def _has_asked(folder: Path) -> bool:
     """Whether a run has made a request."""
-    path = folder / CALLS
-    return path.is_file() and path.stat().st_size > 0
+    with opened(folder) as log:
+        return bool(log.rows("SELECT 1 FROM events WHERE kind = 'asked_model' LIMIT 1"))
 
 
 def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
@@ -340,7 +339,7 @@ def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
         return "it was held with other prompts"
     held = manifest.settings.model_dump(mode="json")
     wanted = {**defaults(manifest.settings.mode), **cell.settings}
-    without = UNHEEDED.get(manifest.settings.baseline or "", frozenset())
+    without = unheeded(wanted)
     if not any(Pruning.model_validate(one.get(_PRUNING) or {}).active for one in (held, wanted)):
         without |= {_PRUNING}
     other = [name for name in SHAPING if name in held and held[name] != wanted.get(name) and name not in without]

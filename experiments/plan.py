@@ -14,17 +14,17 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.experiments.axes import Axis, Label, Level, axes_of
-from persimchat.experiments.bases import Origin, Start, branched, patched, start_of
-from persimchat.experiments.file import Experiment, Task
-from persimchat.graph.baselines import UNHEEDED
-from persimchat.models.naming import default_model_name
-from persimchat.personas.names import with_full_names
-from persimchat.runs.folder.manifest import public
-from persimchat.state.configuration import load_settings
-from persimchat.state.errors import InputError
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import ABOUT, BUDGETS, Settings
+from ..models.naming import default_model_name
+from ..personas.names import with_full_names
+from ..runs.folder.manifest import public
+from ..state.configuration import load_settings
+from ..state.errors import InputError
+from ..state.kinds import unheeded
+from ..state.scenario import Scenario
+from ..state.settings import ABOUT, BUDGETS, Settings
+from .axes import Axis, Label, Level, axes_of
+from .base import Origin, Start, branched, patched, start_of
+from .file import Experiment, Task
 
 MOST_CELLS: Final = 10_000
 """Cells beyond which an experiment has to be asked for twice."""
@@ -116,7 +116,7 @@ def shaping(settings: Settings) -> dict[str, Any]:
     Those that its baseline does not heed shape nothing, nor does how to prune if nothing is left out.
     """
     given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
-    without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset[str]()
+    without = unheeded(dict(settings))
     if not settings.pruning.active:
         without |= {"pruning"}
     return public({name: given[name] for name in SHAPING if given.get(name) != usual.get(name) and name not in without})

@@ -10,32 +10,29 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from persimchat.evaluation.judging import Asked, Asking, Questions
-from persimchat.evaluation.polls import END, START, AskedOf, Everybody, answering, in_run, question_to
-from persimchat.evaluation.record import AGAIN
-from persimchat.evaluation.scores import NOT_ASKED
-from persimchat.evaluation.tables import reasons
-from persimchat.experiments.file import Experiment, PollOf
-from persimchat.experiments.measuring import Held, Named, Value
-from persimchat.experiments.needs import ESTIMATED_AS_ONE
-from persimchat.experiments.plan import Plan, Planned, canonical
-from persimchat.memory.chroma_client import EPHEMERAL
-from persimchat.runs.folder.judgements import answers_in
-from persimchat.runs.folder.manifest import Manifest
-from persimchat.runs.folder.polls import POLLS, PollAnswer, fresh
-from persimchat.runs.folder.reading import Record, read_manifest, read_run
-from persimchat.runs.reports.estimate_content import Typical, lengths
-from persimchat.runs.run.at_turn import Standpoint, listening, minded
-from persimchat.state.errors import InputError
-from persimchat.state.mind import in_step
-from persimchat.state.persona import Persona
-from persimchat.state.settings import ABOUT, BUDGETS, Settings
+from ..evaluation.asking import AGAIN, NOT_ASKED, Asked, Asking, Question, Questions, Respondent, everybody
+from ..evaluation.polls import END, START, answering, in_run, question_to
+from ..evaluation.tables import reasons
+from ..memory.chroma_client import EPHEMERAL
+from ..reports.estimate_sizes import Typical, lengths
+from ..runs.folder.answers import Key, PollAnswer, fresh
+from ..runs.folder.manifest import Manifest
+from ..runs.folder.reading import Record, answers_of, read_manifest, read_run
+from ..runs.run.at_turn import Standpoint, listening, minded
+from ..state.errors import InputError
+from ..state.mind import in_step
+from ..state.persona import Persona
+from ..state.settings import ABOUT, BUDGETS, Settings
+from .estimate import ESTIMATED_AS_ONE
+from .file import PollOf
+from .measuring import Held, Named, Value
+from .plan import Plan, Planned, canonical
 
 NO_SUCH_TURN: Final = "no such turn"
 """The reason of a value at a point that the conversation does not have."""
@@ -43,9 +40,6 @@ CHANGE: Final = "change"
 
 _LOST: Final = {"checkpoints": "memory", "store": EPHEMERAL}
 """Settings with which a conversation leaves no minds."""
-
-Given = tuple[str, int, int]
-"""Agent, turn and number of an answer."""
 
 
 def turns_of(asked: PollOf, first: int, last: int) -> dict[str, int | None]:
@@ -76,7 +70,7 @@ def answers_to(asked: PollOf, folder: Path, turns: Iterable[int | None]) -> list
     Raises:
         InputError: the file of answers is damaged.
     """
-    every, wanted = answers_in(folder / POLLS, PollAnswer).values(), {*turns}
+    every, wanted = answers_of(folder, PollAnswer).values(), {*turns}
     own = fresh(row for row in every if row.question == asked.poll)
     return [row for row in own if row.turn in wanted and row.repeat <= asked.repeats]
 
@@ -85,60 +79,43 @@ def answers_to(asked: PollOf, folder: Path, turns: Iterable[int | None]) -> list
 
 
 @dataclass(frozen=True)
-class Foreseen:
-    """A question with an agent's typical mind, by which it is counted and estimated before anybody's mind is read.
+class InCell(Questions[PollAnswer]):
+    """The questions of a poll in one complete conversation.
 
-    Attributes:
-        asked: the question.
-        repeat: the number of the answer.
+    They are known by typical minds, by which they are counted and estimated before anybody's mind is read; an answer
+    belongs to one by agent, turn and repeat.
     """
 
-    asked: AskedOf
-    repeat: int
-
-    @property
-    def given(self) -> Given:
-        """By which its answer is known."""
-        return self.asked.agent, self.asked.turn, self.repeat
-
-
-@dataclass(frozen=True)
-class InCell:
-    """The questions of a poll in one complete conversation."""
-
     polling: Polling
-    folder: Path
     planned: Planned
     turns: Sequence[int]
 
-    @cached_property
-    def units(self) -> list[Foreseen]:
-        """All questions."""
-        return self.polling.foreseen(self.planned, self.turns)
-
-    def rows(self) -> dict[Given, PollAnswer]:
+    def rows(self) -> dict[Key, PollAnswer]:
         """The answers that count."""
-        found = answers_to(self.polling.asked, self.folder, self.turns)
+        assert isinstance(self.place, Path)
+        found = answers_to(self.polling.asked, self.place, self.turns)
         return {(row.agent, row.turn, row.repeat): row for row in found if row.missing not in AGAIN}
 
-    def left(self, judge: str, rows: Mapping[Given, PollAnswer]) -> list[Foreseen]:
+    def left(self, judge: str, rows: Mapping[Key, PollAnswer]) -> list[Question[PollAnswer]]:
         """The questions without an answer; each names its own model, whoever `judge` is."""
-        return [unit for unit in self.units if unit.given not in rows]
+        return [one for one in self.units if (one.fields["agent"], one.fields["turn"], one.repeat) not in rows]
 
     async def judged(self, asking: Asking) -> None:
         """Read everybody's mind of then, and ask what has no answer yet."""
         polling = self.polling
+        assert isinstance(self.place, Path)
         async with polling.places:
             polled = await in_run(
-                await asyncio.to_thread(read_run, self.folder),
-                polling.asked.poll,
+                await asyncio.to_thread(read_run, self.place),
+                [polling.asked.poll],
                 self.turns,
                 repeats=polling.asked.repeats,
                 changes={n: getattr(self.planned.settings, n) for n, about in ABOUT.items() if not about.shapes},
                 budgets=polling.budgets,
+                # A run's id has a part by chance; the cell's has none, so that an experiment can be repeated.
+                seeded=self.planned.cell.id,
             )
-        # A run's id has a part by chance; requests are seeded by the cell's, so that an experiment can be repeated.
-        await replace(polled, run=self.planned.cell.id).judged(asking)
+        await polled.judged(asking)
 
 
 @dataclass(frozen=True)
@@ -158,14 +135,14 @@ class Polling:
     budgets: Mapping[str, Any]
     where: str
     places: asyncio.Semaphore
-    _known: dict[bytes, dict[tuple[str, int], AskedOf]] = field(default_factory=dict)
+    _known: dict[bytes, dict[tuple[str, int], list[Question[PollAnswer]]]] = field(default_factory=dict)
 
     @property
     def field(self) -> str:
         """What it is called."""
         return f"poll {self.asked.id}"
 
-    def everybody(self, settings: Settings) -> Everybody:
+    def everybody(self, settings: Settings) -> Respondent:
         """Those who are asked.
 
         Args:
@@ -175,46 +152,48 @@ class Polling:
             InputError: a model's name is wrong, or its price is not known and the budget is in US dollars.
         """
         try:
-            return Everybody(
-                settings, (unit.asked for one in self.planned.values() for unit in self.foreseen(one, [0]))
+            return everybody(
+                settings, (one.asked for each in self.planned.values() for one in self.foreseen(each, [0]))
             )
         except InputError as error:
             raise InputError(error.what, where=self.where, remedy=error.remedy) from None
 
-    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions]:
+    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions[PollAnswer]]:
         """The questions in every conversation that is held; the answers go into its run's folder."""
-        found: list[Questions] = []
+        found: list[Questions[PollAnswer]] = []
         for one in held:
             if one.folder is not None:
-                turns = _turns_in(self.asked, read_manifest(one.folder)).values()
-                found.append(InCell(self, one.folder, self.planned[one.cell.id], _there(turns)))
+                turns = _there(_turns_in(self.asked, read_manifest(one.folder)).values())
+                planned = self.planned[one.cell.id]
+                units = self.foreseen(planned, turns)
+                found.append(InCell(one.folder, PollAnswer, units, self, planned, turns))
         return found
 
     def expected(self, held: Sequence[Held]) -> Iterator[Asked]:
         """The questions in every conversation that is not held yet."""
         for one in held:
-            if one.folder is None:
+            if one.folder is None and one.conversation is not None:
                 planned = self.planned[one.cell.id]
                 first = planned.origin.turn if planned.origin is not None else 0
                 turns = turns_of(self.asked, first, first + len(one.conversation.lines)).values()
                 yield from (unit.asked for unit in self.foreseen(planned, _there(turns)))
 
-    def foreseen(self, planned: Planned, turns: Iterable[int]) -> list[Foreseen]:
+    def foreseen(self, planned: Planned, turns: Iterable[int]) -> list[Question[PollAnswer]]:
         """The questions of a cell at these turns, with minds of typical content; cells of one shape share them."""
         shape = {name: value for name, value in planned.cell.settings.items() if name not in ESTIMATED_AS_ONE}
         key = canonical([shape, planned.scenario.model_dump(mode="json", by_alias=True)])
-        known, found = self._known.setdefault(key, {}), []
+        known, found = self._known.setdefault(key, {}), list[Question[PollAnswer]]()
+        poll, repeats = self.asked.poll, self.asked.repeats
         typical = Typical(planned.scenario, planned.settings, lengths())
         for turn in turns:
             for persona in planned.scenario.participants:
                 if (persona.name, turn) not in known:
-                    known[persona.name, turn] = self._typical(typical, persona, turn)
-                found += [Foreseen(known[persona.name, turn], n) for n in range(1, self.asked.repeats + 1)]
+                    one = _typical_of(typical, persona, turn)
+                    settings = answering(typical.settings, poll, self.budgets)
+                    asked = question_to(poll, one, settings, in_conversation=True, repeats=repeats)
+                    known[persona.name, turn] = asked
+                found += known[persona.name, turn]
         return found
-
-    def _typical(self, typical: Typical, persona: Persona, turn: int) -> AskedOf:
-        settings = answering(typical.settings, self.asked.poll, self.budgets)
-        return question_to(self.asked.poll, _typical_of(typical, persona, turn), settings, in_conversation=True)
 
 
 def _there(turns: Iterable[int | None]) -> list[int]:
@@ -264,6 +243,7 @@ class PollShares:
     """
 
     asked: PollOf
+    parts: Sequence[Named] = ()
 
     @cached_property
     def named(self) -> list[Named]:
@@ -295,7 +275,7 @@ class PollShares:
     def _name(self, option: str, rest: str) -> str:
         return ":".join(filter(None, [self.asked.id, option])) + rest
 
-    def values(self, record: Record) -> list[Value]:
+    def values(self, held: Held, record: Record) -> list[Value]:
         """One value a measure; without any of the answers it is missing."""
         turns = _turns_in(self.asked, record.manifest)
         rows = answers_to(self.asked, record.path, turns.values())
@@ -333,11 +313,6 @@ def _change(start: tuple[float | None, str], end: tuple[float | None, str]) -> t
     if start[0] is None or end[0] is None:
         return None, start[1] or end[1]
     return end[0] - start[0], ""
-
-
-def poll_shares(experiment: Experiment) -> list[PollShares]:
-    """The measures of an experiment's polls."""
-    return [PollShares(one) for one in experiment.measures.polls]
 
 
 def given_in(asked: PollOf, record: Record) -> list[tuple[str, PollAnswer]]:

@@ -20,11 +20,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.experiments.holding import Attempt
-from persimchat.experiments.ray_worker import About, CellWorker, Failure, Task, about
-from persimchat.models.limits import ModelLimit
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MachineError, PerSimChatError
+from ..models.limits import ModelLimit
+from ..models.redaction import short
+from ..state.errors import InputError, MachineError, PerSimChatError
+from .ray_worker import About, CellWorker, Failure, Task, about
+from .run_cell import Attempt
 
 UP_WITHIN_S: Final = 60.0
 """A worker that is not up after so many seconds, at the start or after its death, is given up."""

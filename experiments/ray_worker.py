@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from persimchat.experiments.holding import Attempt, hold
-from persimchat.experiments.place import PLAN
-from persimchat.models.limits import ModelLimit, limited, share_rates
-from persimchat.models.registry import close_models
-from persimchat.prompts import prompt_hash
-from persimchat.runs.folder.checkpoints import without_password
-from persimchat.runs.folder.manifest import public, versions
-from persimchat.runs.run.going_on import with_own_password
-from persimchat.state.errors import InputError, MachineError, PerSimChatError
-from persimchat.state.settings import Settings
+from ..models.limits import ModelLimit, limited, share_rates
+from ..models.registry import close_models
+from ..prompts import prompt_hash
+from ..runs.folder.checkpoints import without_password
+from ..runs.folder.manifest import public, versions
+from ..runs.run.resume_input import with_own_password
+from ..state.errors import InputError, MachineError, PerSimChatError
+from ..state.settings import Settings
+from .place import PLAN
+from .run_cell import Attempt, hold
 
 
 @dataclass(frozen=True)

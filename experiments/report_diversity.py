@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Final
 
-from persimchat.evaluation.diversity.measuring import CASE, GAIN, POSITION, Diversity, Mean
-from persimchat.evaluation.diversity.ngrams import ORDERS
-from persimchat.experiments.report_published import published_shown
-from persimchat.experiments.report_table import Shown, Value
-from persimchat.experiments.tables import Tables
+from ..evaluation.diversity.measuring import CASE, GAIN, POSITION, RESAMPLES, Diversity, Mean
+from ..evaluation.diversity.texts import ORDERS
+from ..evaluation.published.figures import Direction, FigurePaper, FigureTable, Plain, figures
+from ..evaluation.statistics.intervals import FEWEST, Estimate, bootstrap_mean
+from ..memory.embeddings import LEXICAL
+from ..state.pruning import Pruning, letters_of
+from ..state.settings import MODES
+from .comparing import OF_THE_TASK, spread
+from .diversity import Levels
+from .plan import Cell, defaults
+from .report import Shown, Value
+from .tables import Tables
 
 ITSELF: Final = "itself, other seeds"
 SIDE_BY_SIDE: Final = ("sim", *(f"dist_{n}" for n in ORDERS), "words", "repeated_end")
@@ -116,3 +126,294 @@ def _difference(one: Mean) -> Iterator[list[Value]]:
     if one.difference is not None and one.against is not None:
         away = one.difference
         yield [one.setting, one.against, one.measure, away.n, away.value, (away.low, away.high)]
+
+
+PAPER: Final = "pruning"
+CAUTION: Final = "Another model, other cases: compare directions, not values."
+WITHIN: Final = "within spread"
+NOT_COMPARABLE: Final = "not comparable"
+_OF_MEANINGS: Final = ("sim", "max_sim")
+"""Measures that another embedding makes other ones."""
+_DECODING: Final = ("model_temperature", "model_top_p")
+_LENGTH: Final = "max_messages"
+_STRENGTH: Final = "pruning.lambda"
+_HEEDED: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "pruning.query": {"pruning.method": ("attention", "embedding")},
+    "pruning.responses": {"pruning.method": ("attention", "embedding"), "pruning.query": ("response",)},
+}
+"""Settings that are heeded only with these values of others."""
+
+Cases = Mapping[str, float | None]
+"""A measure's value by case."""
+Values = Mapping[tuple[Levels, str], Cases]
+"""Values by levels and measure."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Conversations with the same levels.
+
+    Attributes:
+        levels: theirs.
+        settings: those on which the paper says something, by dotted name.
+        others: the levels of axes that vary none of these settings.
+        cells: theirs.
+    """
+
+    levels: Levels
+    settings: Mapping[str, Plain]
+    others: Levels
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of a table, and what it is about."""
+
+    group: _Group
+    measure: str
+    is_full: bool
+    line: list[Value]
+
+
+def published_shown(found: Tables, values: Values, embedding: str) -> Iterator[Shown]:
+    """Tables of published figures beside this experiment's; none where the settings fit nothing that is published.
+
+    Args:
+        found: the experiment's tables.
+        values: by levels and measure.
+        embedding: by which meanings were compared.
+    """
+    paper = figures(PAPER)
+    groups = _groups(found, paper)
+    for table, rows in _tabled(groups, values, paper, embedding):
+        yield _shown(found, table.table, table.about, rows, _differed(rows, paper, embedding, table.differs))
+    for direction in paper.directions:
+        rows = [row for group in groups for row in _directed(group, groups, direction, values, paper, embedding)]
+        if rows:
+            yield _shown(found, direction.table, direction.about, rows, _differed(rows, paper, embedding))
+
+
+def _tabled(
+    groups: Sequence[_Group], values: Values, paper: FigurePaper, embedding: str
+) -> Iterator[tuple[FigureTable, list[_Row]]]:
+    """The tables that have something to show; what several tables have stands in that of which most is there."""
+    full = {group.others: group.levels for group in groups if _is_full(group.settings, paper)}
+    changed = [(group, full[group.others]) for group in groups if group.others in full]
+    each = {
+        table.table: [row for group, of in changed for row in _rows(group, of, table, values, paper, embedding)]
+        for table in paper.tables
+    }
+    told: set[tuple[Levels, str]] = set()
+    for name in sorted(each, key=lambda name: -sum(not row.is_full for row in each[name])):
+        each[name] = [row for row in each[name] if (row.group.levels, row.measure) not in told]
+        if all(row.is_full for row in each[name]):
+            each[name] = []
+        told |= {(row.group.levels, row.measure) for row in each[name]}
+    return ((table, each[table.table]) for table in paper.tables if each[table.table])
+
+
+def _shown(found: Tables, table: str, about: str, rows: Sequence[_Row], differed: str) -> Shown:
+    named = table if not table[0].isdigit() else f"table {table}"
+    return Shown(
+        f"Beside what is published: {about} ({named})",
+        [*_axes(found), "row", "measure", "published", "this run", "change published", "change here"]
+        + ["95 % interval", "direction"],
+        [row.line for row in rows],
+        [CAUTION, differed],
+    )
+
+
+def direction_of(published: float, here: Estimate) -> str:
+    """Whether a change goes the way that is published; of fewer than six cases nobody can tell.
+
+    Args:
+        published: the change, or its sign.
+        here: the change over cases with its interval.
+    """
+    if here.value is None:
+        return "not measured"
+    if not published:
+        return "no change published"
+    if here.n < FEWEST or here.low is None or here.high is None:
+        return "too few cases"
+    if here.low <= 0 <= here.high:
+        return WITHIN
+    return "as published" if (here.value > 0) == (published > 0) else "against"
+
+
+# ── groups and their settings ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def studied(cell: Cell, names: Sequence[str]) -> dict[str, Plain]:
+    """Those of a cell's settings that are not at their defaults, by dotted name; blocks as letters in their order."""
+    found: dict[str, Plain] = {}
+    for name in names:
+        value = _at(cell.settings, name)
+        if isinstance(value, list):
+            value = letters_of(value)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _at(settings: Mapping[str, Any], name: str) -> Any:
+    value: Any = settings
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _held_with(cells: Iterable[Cell], name: str) -> list[Plain]:
+    """The values of a setting in cells, each once; those that are not set are empty."""
+    found = (_at(cell.settings, name) for cell in cells)
+    usual = _at({**defaults(MODES[0]), "pruning": Pruning().model_dump(mode="json", by_alias=True)}, name)
+    return list(dict.fromkeys(next((one for one in (value, usual) if one is not None), "") for value in found))
+
+
+def _groups(found: Tables, paper: FigurePaper) -> list[_Group]:
+    names = list(paper.settings)
+    # A value that no row has, such as a temperature of one's own, says nothing if it is the same in all groups.
+    known = {name: _published(paper, name) for name in names}
+    axes = _axes(found)
+    by_levels: dict[Levels, list[Cell]] = {}
+    for cell in spread(found.locked.cells):
+        by_levels.setdefault(tuple(str(cell.axes[name]) for name in axes), []).append(cell)
+    each = {levels: {**paper.settings, **studied(cells[-1], names)} for levels, cells in by_levels.items()}
+    same = {name for name in names if len({one[name] for one in each.values()}) == 1}
+    told = {
+        levels: {n: v if v in known[n] or n not in same else paper.settings[n] for n, v in one.items()}
+        for levels, one in each.items()
+    }
+    # The levels of axes that change none of these settings say with which group one is compared.
+    apart = [place for place in range(len(axes)) if not _changes(told, place)]
+    groups: dict[tuple[Levels, frozenset[str]], _Group] = {}
+    for levels, one in told.items():
+        others, cells = tuple(levels[place] for place in apart), by_levels[levels]
+        # The same conversations under two names, as with and without revision at λ = 0, are one group.
+        groups.setdefault((others, frozenset(cell.id for cell in cells)), _Group(levels, one, others, cells))
+    return list(groups.values())
+
+
+def _changes(told: Mapping[Levels, Mapping[str, Plain]], place: int) -> bool:
+    """Whether levels of an axis, all others equal, have different settings."""
+    by_rest: dict[Levels, list[Mapping[str, Plain]]] = {}
+    for levels, settings in told.items():
+        by_rest.setdefault((*levels[:place], *levels[place + 1 :]), []).append(settings)
+    return any(one != each[0] for each in by_rest.values() for one in each)
+
+
+def _published(paper: FigurePaper, name: str) -> set[Plain]:
+    """The values of a setting with which there is a row."""
+    alternatives = (one for table in paper.tables for row in table.rows for one in row.settings)
+    return {paper.settings[name], *(one[name] for one in alternatives if name in one)}
+
+
+def _is_full(settings: Mapping[str, Plain], paper: FigurePaper) -> bool:
+    return dict(settings) == dict(paper.settings)
+
+
+def _axes(found: Tables) -> list[str]:
+    return [name for name in found.locked.axes if name not in OF_THE_TASK]
+
+
+# ── rows ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rows(
+    group: _Group, of: Levels, table: FigureTable, values: Values, paper: FigurePaper, embedding: str
+) -> Iterator[_Row]:
+    row = next((row for other, row in paper.rows_for(group.settings) if other is table), None)
+    full = next((row for other, row in paper.rows_for({}) if other is table), None)
+    if row is None or full is None:
+        return
+    for place, measure in enumerate(table.measures):
+        if (group.levels, measure) not in values or (of, measure) not in values:
+            continue
+        published, own = row.values[place], _mean(values[group.levels, measure])
+        if row is full:
+            line: list[Value] = [*group.levels, row.name, measure, published, own, None, None, None, ""]
+        else:
+            by = published - full.values[place]
+            change = _change(values[group.levels, measure], values[of, measure])
+            told = _verdict(by if abs(by) > 1e-9 else 0.0, change, measure, row.comparable, embedding)
+            line = _line(group, row.name, measure, (published, round(by, 6)), own, change, told)
+        yield _Row(group, measure, row is full, line)
+
+
+def _directed(
+    group: _Group, groups: Sequence[_Group], direction: Direction, values: Values, paper: FigurePaper, embedding: str
+) -> Iterator[_Row]:
+    """The measures that should go a published way, from the group that differs in one setting alone.
+
+    Or from another measure of the same conversations, where the paper compares two of one conversation.
+    """
+    name = direction.setting
+    if group.settings[name] == paper.settings[name]:
+        return
+    usual = {**group.settings, name: paper.settings[name]}
+    of = next((one.levels for one in groups if (one.settings, one.others) == (usual, group.others)), None)
+    label = f"{name.rpartition('.')[2]} = {group.settings[name]}"
+    comparable = all(_held_with(group.cells, one) == [value] for one, value in direction.within.items())
+    for measure, sign in direction.measures.items():
+        before = direction.before.get(measure)
+        first = (group.levels, before) if before is not None else (of, measure) if of is not None else None
+        if first is not None and first in values and (group.levels, measure) in values:
+            change, own = _change(values[group.levels, measure], values[first]), _mean(values[group.levels, measure])
+            told = _verdict(sign, change, measure, comparable, embedding)
+            line = _line(group, label, measure, (None, "rises" if sign > 0 else "falls"), own, change, told)
+            yield _Row(group, measure, False, line)
+
+
+def _verdict(published: float, here: Estimate, measure: str, comparable: bool, embedding: str) -> str:
+    if not comparable or (embedding == LEXICAL and measure in _OF_MEANINGS):
+        return NOT_COMPARABLE
+    return direction_of(published, here)
+
+
+def _line(
+    group: _Group,
+    row: str,
+    measure: str,
+    published: tuple[float | None, Value],
+    own: float | None,
+    change: Estimate,
+    told: str,
+) -> list[Value]:
+    value, by = published
+    return [*group.levels, row, measure, value, own, by, change.value, (change.low, change.high), told]
+
+
+def _change(after: Cases, before: Cases) -> Estimate:
+    """The mean change over the cases that both have."""
+    both = [(after[case], before[case]) for case in after if case in before]
+    differences = [a - b for a, b in both if a is not None and b is not None]
+    return bootstrap_mean(differences, resamples=RESAMPLES)
+
+
+def _mean(cases: Cases) -> float | None:
+    there = [value for value in cases.values() if value is not None and not math.isnan(value)]
+    return fmean(there) if there else None
+
+
+def _differed(rows: Sequence[_Row], paper: FigurePaper, embedding: str, more: Sequence[str] = ()) -> str:
+    """What differs from the paper in the conversations of a table."""
+    groups = {row.group.levels: row.group for row in rows}.values()
+    cells = [cell for group in groups for cell in group.cells]
+    scored = [cell for group in groups if 0 < float(group.settings[_STRENGTH]) < 1 for cell in group.cells]
+    models = ", ".join(dict.fromkeys(str(cell.settings.get("model")) for cell in cells))
+    here = [*paper.differs, f"models here: {models}", f"embedding here: {embedding}", *more]
+    here += _unlike(_DECODING, cells, {name: _published(paper, name) for name in _DECODING})
+    for name, value in paper.others.items():
+        of = scored if name.startswith("pruning.") else cells
+        for other, heeding in _HEEDED.get(name, {}).items():
+            of = [cell for cell in of if _held_with([cell], other)[0] in heeding]
+        here += _unlike([name], of, {name: {value}})
+    return f"What differed from {paper.source}: {'; '.join([*here, *_unlike([_LENGTH], cells, {})])}."
+
+
+def _unlike(names: Iterable[str], cells: Sequence[Cell], known: Mapping[str, set[Plain]]) -> Iterator[str]:
+    """The settings of cells that are not the paper's, with their values."""
+    for name in names:
+        if other := [value for value in _held_with(cells, name) if value not in known.get(name, ())]:
+            yield f"here {name}: {', '.join('not set' if value == '' else str(value) for value in other)}"

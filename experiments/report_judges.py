@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from persimchat.evaluation.scores import NOT_ASKED, warnings
-from persimchat.evaluation.statistics.effects import Effect, spearman
-from persimchat.evaluation.tables import reasons
-from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import OF_THE_TASK
-from persimchat.experiments.measuring import DOES_NOT_APPLY, AskedMeasure
-from persimchat.experiments.pairing import PairVerdicts
-from persimchat.experiments.plan import Cell
-from persimchat.experiments.table_models import MeasureRow
-from persimchat.experiments.tables import Tables
-from persimchat.models.naming import parse_model_name
+from ..evaluation.asking import NOT_ASKED
+from ..evaluation.dimensions import warnings
+from ..evaluation.statistics.effects import Effect, spearman
+from ..evaluation.tables import reasons
+from ..models.naming import parse_model_name
+from .axes import Label
+from .comparing import OF_THE_TASK
+from .contests import PairVerdicts
+from .measuring import DOES_NOT_APPLY, AskedMeasure
+from .plan import Cell
+from .tables import Tables
 
 TOO_MANY: Final = 0.05
 """The share of missing, failed or corrected answers in a group above which the report warns."""
@@ -83,9 +83,7 @@ def _answers(found: Tables) -> Iterator[_Answer]:
     """All answers that judges gave or owe."""
     cells = {cell.id: cell for cell in found.locked.cells}
     of = {named.name: measure.field for measure in found.asked for named in measure.named}
-    rows: Sequence[Any] = found.rows["measures"]
-    each: Sequence[MeasureRow] = rows
-    for row in each:
+    for row in found.rows["measures"]:
         if row.measure in of and row.missing != DOES_NOT_APPLY:
             yield _Answer(of[row.measure], [cells[row.cell]], row.missing or "")
     for pair in found.pairs:
@@ -149,10 +147,10 @@ def notes(found: Tables) -> list[str]:
 
 
 def _notes(found: Tables, measure: AskedMeasure) -> list[str]:
-    judge, conversations = parse_model_name(measure.by), [one.conversation for one in found.held]
+    judge, conversations = parse_model_name(measure.by), [one.conversation for one in found.held if one.conversation]
     lengths: dict[str, Effect] = {}
     for named in measure.named:
-        scored = [(found.values.get((one.cell.id, named.name)), one.conversation.words) for one in found.held]
+        scored = [(found.values.get((one.cell.id, named.name)), one.words) for one in found.held]
         lengths[named.name] = spearman([score for score, _ in scored], [words for _, words in scored])
     if isinstance(measure, PairVerdicts):
         lengths = {f"{one.a} against {one.b}": one.length for one in found.contests}
@@ -165,7 +163,7 @@ def _lengths(found: Tables) -> list[str]:
     for axis in dict.fromkeys(axis for axis, _ in groups_to_watch(found) if axis):
         means = []
         for level in found.locked.axes[axis]:
-            words = [one.conversation.words for one in found.held if _in(one.cell, (axis, level))]
+            words = [one.words for one in found.held if _in(one.cell, (axis, level)) and one.words is not None]
             means += [f"{level} {fmean(words):.1f}"] if words else []
         told += [f"Words an utterance by {axis}: {', '.join(means)}."] if means else []
     return told

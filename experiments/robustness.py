@@ -16,14 +16,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from persimchat.evaluation.polls import END
-from persimchat.evaluation.statistics.flips import Answered, FlipExcess, flip_excess
-from persimchat.evaluation.statistics.intervals import Estimate
-from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import Comparison, Values, compare
-from persimchat.experiments.file import Compare
-from persimchat.experiments.place import Standing
-from persimchat.experiments.plan import Cell, Plan
+from ..evaluation.polls import END
+from ..evaluation.statistics.distributions import Answered, FlipExcess, flip_excess
+from ..evaluation.statistics.intervals import Estimate
+from .axes import Label
+from .comparing import Comparison, Values, compare
+from .file import Compare
+from .place import Standing
+from .plan import Cell, Plan
 
 CHANCE: Final = "seed"
 """The axis that stands for chance."""

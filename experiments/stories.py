@@ -1,4 +1,4 @@
-"""Measures of stories in an experiment: arithmetic on what each run has recorded (`evaluation/stories/`).
+"""Measures of stories in an experiment: arithmetic on what each run has recorded (`evaluation/stories.py`).
 
 A measure has a value of each run, or values of its parts: of candidates, rounds, characters or pairs of them. Those of
 runs go where all measures go; parts have a table of their own, with their shares and means over runs.
@@ -13,32 +13,37 @@ from functools import partial
 from statistics import fmean
 from typing import Final
 
-from persimchat.evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
-from persimchat.evaluation.stories import story_in
-from persimchat.evaluation.stories.answers import KINDS, forms
-from persimchat.evaluation.stories.attitude import shown_by, shown_to
-from persimchat.evaluation.stories.course import (
+from ..evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
+from ..evaluation.stories import (
+    FORMS,
+    KINDS,
+    PIECES,
+    bigrams,
     changes_of_side,
+    entropy,
     followers,
+    forms,
     guesses_right,
     reciprocity,
     settled,
+    shown_by,
+    shown_to,
     stands,
+    story_in,
     supported,
     supporters,
     talks,
+    texts_in,
 )
-from persimchat.evaluation.stories.entropy import FORMS, PIECES, bigrams, entropy, texts_in
-from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import OF_THE_TASK, spread, task_of
-from persimchat.experiments.file import Experiment
-from persimchat.experiments.measuring import DOES_NOT_APPLY, Named, Value
-from persimchat.experiments.place import Standing
-from persimchat.experiments.plan import Cell, Plan
-from persimchat.experiments.story_ends import ENDS, ends
-from persimchat.runs.folder.reading import Record, read_run
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.story import Story
+from ..runs.folder.reading import Record, read_run
+from ..state.errors import InputError, suggestion
+from ..state.stories.story import Story
+from .axes import Label
+from .comparing import OF_THE_TASK, spread, task_of
+from .file import Experiment
+from .measuring import DOES_NOT_APPLY, Held, Named, Value
+from .place import Standing
+from .plan import Cell, Plan
 
 WON: Final = "won"
 CEDED: Final = "ceded"
@@ -67,10 +72,10 @@ class StoryNumbers:
     parts: Sequence[Named]
     of: Of
 
-    def values(self, record: Record, cell: Cell) -> list[Value]:
+    def values(self, held: Held, record: Record) -> list[Value]:
         """The values of one complete conversation; of one that is no story, all are missing."""
         story = story_in(record)
-        found = list(self.of(record, story, cell)) if story is not None else []
+        found = list(self.of(record, story, held.cell)) if story is not None else []
         of_run, of_any = {value.measure for value in found if value.unit == "run"}, {value.measure for value in found}
         lacking = [one for one in self.named if one.name not in of_run]
         lacking += [one for one in self.parts if one.name not in of_any]
@@ -184,6 +189,35 @@ def _form(record: Record, story: Story, cell: Cell) -> Iterator[Value]:
         if form.percent is not None:
             yield Value(f"form_{kind}", form.percent)
         yield Value(COUNTED, float(form.n), unit="measure", who=f"form_{kind}")
+
+
+BELIEF: Final = "belief"
+CLOSENESS: Final = "closeness"
+BALLOTS: Final = "open_ballots"
+CLOSED: Final = "closed_ballots"
+ENDS: Final = (
+    Named(BELIEF, "By character and belief, how strong it is after the last update, 0 to 100."),
+    Named(CLOSENESS, "By pair, how close the first is to the second after the last update, 0 to 100."),
+    Named(BALLOTS, "By candidate, open ballots for it."),
+    Named(CLOSED, "By candidate, closed ballots for it, on which nobody names itself."),
+)
+"""The measures, in their order."""
+
+
+def ends(record: Record, story: Story, cell: Cell) -> Iterator[Value]:
+    """The values of one story; those of a vote only if there was one."""
+    last = record.last_standings
+    for name, one in last.items():
+        for belief, score in zip(story.characters[name].beliefs, one.beliefs, strict=False):
+            yield Value(BELIEF, float(score), unit="belief", who=f"{name}: {belief.text}")
+    for name, near in (stands(record)[-1].closeness if last else {}).items():
+        for other, score in near.items():
+            yield Value(CLOSENESS, float(score), unit="pair", who=f"{name} → {other}")
+    if record.manifest.outcome is not None:
+        for name in story.candidates:
+            yield Value(BALLOTS, float(record.manifest.outcome.open.get(name, 0)), unit="candidate", who=name)
+        for name in story.candidates:
+            yield Value(CLOSED, float(record.manifest.outcome.closed.get(name, 0)), unit="candidate", who=name)
 
 
 _COUNTED: Final = Named(COUNTED, "By measure, on how many answers (of T1: rounds) its percentage rests.")

@@ -1,88 +1,61 @@
-"""The tables of an experiment: what its folder says of cells, measures, groups, comparisons and pairs."""
+"""The tables of an experiment: what its folder says of cells, measures, groups, comparisons and pairs.
+
+Their columns are data (`tables.yaml`); each has one more for every axis.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
-from persimchat.evaluation.diversity.cases import SEED
-from persimchat.evaluation.diversity.measuring import MEASURES
-from persimchat.evaluation.transcripts import NothingSaid, of_run
-from persimchat.experiments.beside import Beside
-from persimchat.experiments.comparing import OF_THE_TASK, Comparison, Group, compare, groups
-from persimchat.experiments.diversity import CellDiversity, Told, diversity_of
-from persimchat.experiments.file import Experiment
-from persimchat.experiments.judging import asked_of, spent_on_judging
-from persimchat.experiments.measuring import (
-    DOES_NOT_APPLY,
-    AskedMeasure,
-    Held,
-    Named,
-    RecordedMeasure,
-    Value,
-    measures_of,
-)
-from persimchat.experiments.pairing import Contest, JudgedPair, PairVerdicts, contests, verdicts_of
-from persimchat.experiments.place import TABLES, LockFile, Place, Standing
-from persimchat.experiments.polling import given_in, poll_shares
-from persimchat.experiments.positions import stance_numbers
-from persimchat.experiments.robustness import Robustness, answers_of, poll_answers_of, robustness
-from persimchat.experiments.rows import (
-    Axes,
-    answer_row,
-    cell_row,
-    comparison_row,
-    contest_row,
-    contrast_rows,
-    diversity_mean_row,
-    diversity_row,
-    flip_row,
-    group_row,
-    measure_row,
-    pair_row,
-    part_row,
-    stance_row,
-    with_axes,
-)
-from persimchat.experiments.stories import Key, Part, StoryNumbers, parts_of, story_numbers
-from persimchat.experiments.table_models import (
-    CellRow,
-    ComparisonRow,
-    ContestRow,
-    ContrastRow,
-    DiversityMeanRow,
-    DiversityRow,
-    FlipRow,
-    GroupRow,
-    MeasureRow,
-    PairRow,
-    PartRow,
-    PollRow,
-    Row,
-    StanceRow,
-)
-from persimchat.prompts import prompt_hash
-from persimchat.runs.events import Totals
-from persimchat.runs.folder.lines import DISCLAIMER
-from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.cells import markdown
-from persimchat.runs.reports.codebook import explained
-from persimchat.runs.reports.export_writing import FORMATS, write_table
-from persimchat.runs.reports.summary import count_words, mean
+from ..evaluation import tables as measured
+from ..evaluation.diversity.cases import SEED
+from ..evaluation.diversity.measuring import MEASURES
+from ..evaluation.tables import Table, read_tables, reasons, remarks
+from ..evaluation.transcripts import NothingSaid, of_run
+from ..prompts import prompt_hash
+from ..reports.export_rows import polled
+from ..reports.summary import count_words, mean
+from ..reports.tables import FORMATS, explained, markdown, write_table
+from ..runs.events import Totals
+from ..runs.folder.lines import DISCLAIMER
+from ..runs.folder.manifest import Manifest
+from ..runs.folder.reading import read_run
+from .asking import asked_of, spent_on_judging
+from .axes import Label
+from .comparing import OF_THE_TASK, Comparison, Group, compare, groups
+from .contests import NOT_COMPLETE, Contest, JudgedPair, PairVerdicts, contests, verdicts_of
+from .diversity import CellDiversity, Told, diversity_of
+from .file import Experiment
+from .measuring import DOES_NOT_APPLY, AskedMeasure, Held, Measure, Named, Value, evaluators_of, stance_numbers
+from .place import ITEMS, LockFile, Place, Standing, stale
+from .place import TABLES as FOLDER
+from .plan import Cell
+from .polling import PollShares, given_in
+from .published import Beside
+from .robustness import Robustness, answers_of, poll_answers_of, robustness
+from .stories import Key, Part, StoryNumbers, parts_of, story_numbers
 
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
+Axes = Mapping[str, Sequence[Label]]
 
-_SOMETIMES: Final = (
-    "pairs", "contests", "polls", "stances", "parts", "flips", "contrasts", "diversity", "diversity_settings"
-)  # fmt: skip
-"""Tables that an experiment has only if it judges pairs, has polls, positions, measures of stories or of diversity, or
-varies what should not matter."""
+TABLES: Final = read_tables((files("persimchat.experiments") / "tables.yaml").read_text(encoding="utf-8"))
+_CELL: Final = {name: TABLES["measures"].columns[name] for name in ("cell", "task", "round")}
+_AT: Final = {"at": ["text", None, "the points of the poll at which it was put: start, end, or a number"]}
+TABLES["polls"] = Table.as_exported("polls", {**_CELL, **_AT})
+TABLES["stances"] = Table.as_exported("stances", _CELL)
+TABLES["diversity_settings"] = measured.TABLES["diversity_settings"]
+"""All tables, without the columns of axes."""
+_ALWAYS: Final = ("cells", "measures", "groups", "comparisons")
 
 
 @dataclass(frozen=True)
@@ -97,7 +70,7 @@ class Tables:
         standings: how far each cell is, by its id.
         held: the conversations that are complete, where judges are asked.
         rows: of each table, by its name.
-        models: the model of each table's rows.
+        made: the tables, with the columns of axes.
         values: of single conversations, by the cell's id and the measure: the mean of a judge's repeats.
         groups: of conversations, with their intervals, as computed.
         stories: the measures of stories.
@@ -117,8 +90,8 @@ class Tables:
     asked: Sequence[AskedMeasure]
     standings: Mapping[str, Standing]
     held: Sequence[Held]
-    rows: Mapping[str, Sequence[Row]]
-    models: Mapping[str, type[Row]]
+    rows: Mapping[str, Sequence[Any]]
+    made: Mapping[str, Table]
     values: Mapping[tuple[str, str], float | None]
     groups: Sequence[Group]
     stories: Sequence[StoryNumbers]
@@ -143,102 +116,114 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         InputError: the folder is damaged, or a measure or comparison is not known.
         MissingExtraError: comparisons need the extra `evaluation`, which is not installed.
     """
-    locked, arithmetic = place.locked(), measures_of(experiment)
-    axes, tries, prompts = locked.axes, place.tries(), prompt_hash()
+    locked, tries, prompts = place.locked(), place.tries(), prompt_hash()
+    axes, wanted = locked.axes, experiment.measures
     standings = {cell.id: place.standing(cell.id) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
-    polls, stories = poll_shares(experiment), story_numbers(experiment, standings)
-    recorded: list[RecordedMeasure] = [*polls, *stances]
-    named: list[Named] = [*arithmetic, *(one for measure in asked for one in measure.named)]
-    named += [one for measure in recorded for one in measure.named]
-    named += [one for measure in stories for one in measure.named]
-    of_parts = list(dict.fromkeys(one for measure in stories for one in measure.parts))
+    polls, stories = [PollShares(one) for one in wanted.polls], story_numbers(experiment, standings)
+    every: list[Measure] = [*evaluators_of(experiment), *asked, *polls, *stances, *stories]
+    named = [one for measure in every for one in measure.named]
+    of_parts = list(dict.fromkeys(one for measure in every for one in measure.parts))
     paired = next((measure for measure in asked if isinstance(measure, PairVerdicts)), None)
-    models = _models(axes, paired, polls=bool(polls), stances=bool(stances), stories=bool(stories))
-    if experiment.measures.diversity is not None:
-        models["diversity"] = with_axes(DiversityRow, _unseeded(axes), after="setting")
-        models["diversity_settings"] = DiversityMeanRow
-    rows: dict[str, list[Row]] = {name: [] for name in models}
+    named_tables = [*_ALWAYS, *["pairs", "contests"] * bool(paired), *["polls"] * bool(polls)]
+    named_tables += ["stances"] * bool(stances) + ["parts"] * bool(stories)
+    named_tables += ["diversity", "diversity_settings"] * (wanted.diversity is not None)
+    made = {name: _with_axes(name, axes, paired) for name in named_tables}
+    rows: dict[str, list[Any]] = {name: [] for name in made}
     found: dict[tuple[str, str], list[Value]] = {}
     apart_of: dict[Key, dict[str, float]] = {}
     held: list[Held] = []
     told: dict[str, Told] = {}
+
+    def add(name: str, cell: Cell, one: Any, **more: Any) -> None:
+        labels = _labels(made[name], axes, cell.axes, cell.not_varied)
+        rows[name].append(made[name].row(one, cell=cell, task=cell.task, round=cell.round, **labels, **more))
+
     for cell in locked.cells:
-        standing = standings[cell.id]
-        words: float | None = None
-        values: list[Value] = []
+        standing, words, values = standings[cell.id], None, list[Value]()
         if standing.status == "done" and standing.folder is not None:
             record = read_run(standing.folder, whole=bool(stances))
             words = mean([count_words(said.text) for said in record.utterances])
-            values += [value for measure in arithmetic for value in measure.of(record, cell)]
-            values += [value for measure in recorded for value in measure.values(record)]
-            values += [value for measure in stories for value in measure.values(record, cell)]
-            if experiment.measures.diversity is not None:
+            conversation = None
+            with contextlib.suppress(NothingSaid):
+                conversation = of_run(record) if asked else None
+            held.append(Held(cell, conversation, standing.folder))
+            values += [value for measure in every for value in measure.values(held[-1], record)]
+            if wanted.diversity is not None:
                 told[cell.id] = Told.of(record, cell)
             for poll in polls:
-                given = given_in(poll.asked, record)
-                rows["polls"] += [answer_row(models["polls"], axes, cell, at, answer) for at, answer in given]
+                for at, answer in given_in(poll.asked, record):
+                    add("polls", cell, polled(answer), at=at)
             for source in stances:
-                held_then = source.positions(record)
-                rows["stances"] += [stance_row(models["stances"], axes, cell, one) for one in held_then]
-            with contextlib.suppress(NothingSaid):
-                if asked:
-                    held.append(Held(cell, of_run(record), standing.folder))
-                    values += [value for measure in asked for value in measure.values(held[-1])]
+                for position in source.positions(record):
+                    add("stances", cell, position)
         missing = "nothing was said that all heard"
         if standing.status != "done":
             missing = f"the conversation is not complete: {standing.status}"
-        tried = tries.get(cell.id, 0)
-        row = cell_row(models["cells"], axes, cell, standing, tries=tried, prompts=prompts, words=words)
-        rows["cells"].append(row)
-        measured = {value.measure for value in values}
-        values += [Value(one.name, None, missing) for one in [*named, *of_parts] if one.name not in measured]
+        add("cells", cell, {**_about(cell, standing, prompts), "tries": tries.get(cell.id, 0), "words": words})
+        there = {value.measure for value in values}
+        values += [Value(one.name, None, missing) for one in [*named, *of_parts] if one.name not in there]
         for value in values:
-            rows["measures"].append(measure_row(models["measures"], axes, cell, value))
+            add("measures", cell, value)
             if value.unit == "run":
                 found.setdefault((cell.id, value.measure), []).append(value)
             elif value.value is not None:
                 apart_of.setdefault((value.measure, value.unit, value.who), {})[cell.id] = value.value
     means = {key: _mean(values) for key, values in found.items()}
     apart = {key for key, values in found.items() if all(value.missing == DOES_NOT_APPLY for value in values)}
-    names = [one.name for one in named]
-    beside = Beside(experiment, locked.cells, asked)
+    names, beside = [one.name for one in named], Beside(experiment, locked.cells, asked)
     # Without a comparison or a judge, an experiment needs no statistics library.
     statistics = bool(experiment.compare or asked or stories)
     grouped = groups(axes, locked.cells, names, means, apart, intervals=statistics)
-    rows["groups"] += [group_row(models["groups"], axes, one, beside) for one in grouped]
+    for group in grouped:
+        labels = _labels(made["groups"], axes, group.levels)
+        rows["groups"].append(made["groups"].row(group, published=beside.of_group(group), **labels))
     parts = parts_of(axes, locked.cells, apart_of)
     if stories:
-        rows["parts"] = [part_row(models["parts"], axes, one) for one in parts]
-    comparisons = [one for wanted in experiment.compare for one in compare(wanted, axes, locked.cells, names, means)]
-    rows["comparisons"] += [comparison_row(one, beside) for one in comparisons]
+        rows["parts"] = [made["parts"].row(one, **_labels(made["parts"], axes, one.levels)) for one in parts]
+    comparisons = [one for each in experiment.compare for one in compare(each, axes, locked.cells, names, means)]
+    for one in comparisons:
+        a, b = beside.of_comparison(one) or (None, None)
+        note = remarks(one.difference, one.test)
+        row = made["comparisons"].row(one, published_a=a, published_b=b, note=note, within=_within(one))
+        rows["comparisons"].append(row)
     pairs = verdicts_of(paired, locked.cells, held, place.path) if paired is not None else []
     counted = contests(paired, pairs) if paired is not None else []
     if paired is not None:
-        rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
-        rows["contests"] += [contest_row(one, paired, beside) for one in counted]
+        rows["pairs"] = [_pair_row(made["pairs"], axes, one, paired) for one in pairs]
+        for contest in counted:
+            about = {"by": paired.axis, "published": beside.of_contest(contest, paired)}
+            p, why = contest.test.p if contest.tasks else None, reasons(contest.missing)
+            rows["contests"].append(made["contests"].row(contest, **about, p=p, missing=why))
     diversity = None
-    if (wanted_diversity := experiment.measures.diversity) is not None:
-        diversity = diversity_of(wanted_diversity, axes, locked.cells, told)
-        model = models["diversity"]
-        rows["diversity"] += [diversity_row(model, _unseeded(axes), one, diversity) for one in diversity.found.values]
-        rows["diversity_settings"] += [diversity_mean_row(one) for one in diversity.found.means]
+    if wanted.diversity is not None:
+        diversity = diversity_of(wanted.diversity, axes, locked.cells, told)
+        options = {"embedding": diversity.found.options.embedding, "tokens": diversity.found.options.tokens}
+        for of_case in diversity.found.values:
+            task, number = diversity.tasks[of_case.case]
+            labels = _labels(made["diversity"], axes, diversity.levels[of_case.case, of_case.setting])
+            rows["diversity"].append(made["diversity"].row(of_case, task=task, round=number, **labels, **options))
+        rows["diversity_settings"] = [made["diversity_settings"].row(one, **options) for one in diversity.found.means]
     answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
     robust = robustness(axes, locked.cells, answers, comparisons, means)
     if robust.answers:
-        models["flips"], rows["flips"] = FlipRow, [flip_row(one) for one in robust.answers]
+        made["flips"], rows["flips"] = TABLES["flips"], [TABLES["flips"].row(one) for one in robust.answers]
     if robust.contrasts:
-        models["contrasts"] = ContrastRow
-        rows["contrasts"] = [row for one in robust.contrasts for row in contrast_rows(one)]
+        made["contrasts"] = table = TABLES["contrasts"]
+        rows["contrasts"] = [
+            table.row(at, whole=one.whole, axis=one.axis, level=label, ruling=one.ruling, within=_within(one.whole))
+            for one in robust.contrasts
+            for label, at in one.at.items()
+        ]
     return Tables(
         experiment=experiment,
         locked=locked,
         measures=named,
         asked=asked,
         standings=standings,
-        held=held,
+        held=[one for one in held if one.conversation is not None],
         rows=rows,
-        models=models,
+        made=made,
         values=means,
         groups=grouped,
         stories=stories,
@@ -253,34 +238,87 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     )
 
 
-def _models(
-    axes: Axes, paired: PairVerdicts | None, *, polls: bool, stances: bool, stories: bool
-) -> dict[str, type[Row]]:
-    """The model of each table's rows, with columns for the axes."""
-    found: dict[str, type[Row]] = {
-        "cells": with_axes(CellRow, axes),
-        "measures": with_axes(MeasureRow, axes),
-        "groups": with_axes(GroupRow, _apart_from_tasks(axes), after="measure"),
-        "comparisons": ComparisonRow,
-    }
-    if paired is not None:
-        found["pairs"] = with_axes(PairRow, {name: axes[name] for name in axes if name != paired.axis}, after="round")
-        found["contests"] = ContestRow
-    if polls:
-        found["polls"] = with_axes(PollRow, axes)
-    if stances:
-        found["stances"] = with_axes(StanceRow, axes)
-    if stories:
-        found["parts"] = with_axes(PartRow, _apart_from_tasks(axes), after="measure")
+def _with_axes(name: str, axes: Axes, paired: PairVerdicts | None) -> Table:
+    """A table with one column for each axis on which its rows have a level."""
+    table, after = TABLES[name], "cell"
+    without: Collection[str] = ()
+    match name:
+        case "comparisons" | "contests" | "diversity_settings":
+            return table
+        case "groups" | "parts":
+            after, without = "measure", OF_THE_TASK
+        case "diversity":
+            after, without = "setting", (SEED,)
+        case "pairs":
+            after, without = "round", (paired.axis if paired is not None else "",)
+    more = {
+        axis if axis not in table.model.model_fields else f"axis_{axis}": [
+            f"{_kind_of(labels)}?", None, f"axis: the level of {axis}"
+        ]
+        for axis, labels in axes.items()
+        if axis not in without
+    }  # fmt: skip
+    return table.widened(more, after)
+
+
+def _kind_of(labels: Sequence[Label]) -> str:
+    kinds = {type(label) for label in labels}
+    if kinds <= {int, float}:
+        return "whole" if kinds <= {int} else "number"
+    return "flag" if kinds <= {bool} else "text"
+
+
+def _labels(table: Table, axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] = ()) -> dict[str, Label]:
+    """Levels of axes as columns; those of axes that make no difference are empty."""
+    found: dict[str, Label] = {}
+    for name, label in given.items():
+        text = _kind_of(axes[name]) == "text" and label is not None and not isinstance(label, str)
+        own = f"axis_{name}" if f"axis_{name}" in table.model.model_fields else name
+        found[own] = None if name in not_varied else json.dumps(label) if text else label
     return found
 
 
-def _unseeded(axes: Axes) -> Axes:
-    return {name: labels for name, labels in axes.items() if name != SEED}
+def _about(cell: Cell, standing: Standing, prompts: str) -> dict[str, Any]:
+    """What the table cells says of a cell beside its levels."""
+    varied = "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items())
+    known: dict[str, Any] = {"standing": standing, "not_varied": varied}
+    if (manifest := standing.manifest) is not None:
+        counts = manifest.judgements.values()
+        known |= {
+            "manifest": manifest,
+            "total": manifest.usage.total,
+            "stale": stale(cell, manifest, prompts),
+            "why": manifest.detail if standing.status == "failed" else None,
+            "judgements": sum(one.asked for one in counts),
+            "corrected": sum(one.corrected for one in counts),
+            "failed": sum(one.failed for one in counts),
+            "seconds": _seconds(manifest),
+        }
+    return known
 
 
-def _apart_from_tasks(axes: Axes) -> Axes:
-    return {name: labels for name, labels in axes.items() if name not in OF_THE_TASK}
+def _seconds(manifest: Manifest) -> float | None:
+    try:
+        ended = datetime.fromisoformat(manifest.ended or "")
+        return (ended - datetime.fromisoformat(manifest.started)).total_seconds()
+    except ValueError:
+        return None
+
+
+def _pair_row(table: Table, axes: Axes, one: JudgedPair, measure: PairVerdicts) -> Any:
+    """A pair's row of the table pairs."""
+    rest = {name: label for name, label in one.cells.first.axes.items() if name != measure.axis}
+    known: dict[str, Any] = {"missing": NOT_COMPLETE, "answers": 0, "answers_missing": None, "judge": measure.judge}
+    known |= {"a_first": None, "b_first": None}
+    if one.result is not None:
+        verdict = one.result.verdict
+        known |= {"missing": verdict.missing, "answers": verdict.n, "answers_missing": reasons(one.result.missing)}
+        known |= {"a_first": verdict.alone[0], "b_first": verdict.alone[1]}
+    return table.row(one, **_labels(table, axes, rest), **known)
+
+
+def _within(one: Comparison) -> str | None:
+    return json.dumps(dict(one.within), ensure_ascii=False) if one.within else None
 
 
 def _mean(values: Sequence[Value]) -> float | None:
@@ -299,14 +337,14 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
     Raises:
         MissingExtraError: the format needs a library that is not installed.
     """
-    folder = place.path / TABLES
+    folder = place.path / FOLDER
     folder.mkdir(exist_ok=True)
-    for name in {*_SOMETIMES} - {*found.rows}:
+    for name in {*TABLES} - {*found.rows, *_ALWAYS, ITEMS}:
         for ending in FORMATS:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():
         for ending in dict.fromkeys((CSV, form)):
-            write_table(folder / f"{name}.{ending}", found.models[name], rows, ending)
+            write_table(folder / f"{name}.{ending}", found.made[name].model, rows, ending)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
 
@@ -327,6 +365,6 @@ def _codebook(found: Tables) -> str:
         "## Measures",
         "\n".join(f"- `{measure.name}`: {markdown(measure.about)}" for measure in _named(found)) or "None.",
     ]
-    for name, model in found.models.items():
-        parts += explained(name, f"{name}.csv", model, len(found.rows[name]))
+    for name, table in found.made.items():
+        parts += explained(name, f"{name}.csv", table.model, len(found.rows[name]))
     return "\n\n".join(parts) + "\n"

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from persimchat.state.public_names import loader
+from ..state.public_names import loader
 
 if TYPE_CHECKING:
-    from persimchat.graph.conversation import build_conversation
+    from .conversation import build_conversation
 
 __all__ = ["build_conversation"]
 

@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from persimchat.graph.ending import judge_is_due, leave_takers
-from persimchat.state.guide import Guide
-from persimchat.state.settings import IN_ROUNDS, Settings
-from persimchat.state.story import Story
-from persimchat.state.voting import rounds_of
+from ..state.baselines.rounds import rounds_of
+from ..state.kinds import Mad
+from ..state.poll import Guide
+from ..state.settings import Settings
+from ..state.stories.story import Story
+from .ending import judge_is_due, leave_takers
 
 Floats = NDArray[np.float64]
 
@@ -189,7 +190,7 @@ def utterances_at_most(participants: int, settings: Settings) -> int:
     Raises:
         InputError: the message limit is smaller than one round.
     """
-    if settings.baseline not in IN_ROUNDS:
+    if not issubclass(settings.kind, Mad):
         return settings.max_messages
     return rounds_of(participants, settings) * participants
 

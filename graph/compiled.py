@@ -13,15 +13,14 @@ from langchain_core.runnables.config import ensure_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot, StateUpdate
 
-from persimchat.graph.checkpoint_ids import abegin_above_kept, begin_above_kept
-from persimchat.graph.context import settings_of
-from persimchat.graph.langgraph_compat import saver_around
-from persimchat.graph.node import wait_for
-from persimchat.graph.redacting import redact_told
-from persimchat.memory.recollection import let_go
-from persimchat.models.ledger import LEDGER, Ledger
-from persimchat.state.errors import BudgetExhausted
-from persimchat.state.settings import Settings
+from ..memory.recollection import let_go
+from ..models.ledger import LEDGER, Ledger
+from ..state.errors import BudgetExhausted
+from ..state.settings import Settings
+from .context import settings_of
+from .langgraph_compat import abegin_above_kept, begin_above_kept, saver_around
+from .node import wait_for
+from .redacting import redact_told
 
 
 class OwnLedger:

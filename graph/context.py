@@ -7,15 +7,16 @@ turns a validator's errors into `InputError`, so that users read plain words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic.fields import ComputedFieldInfo, FieldInfo
 
-from persimchat.state.document import Document
-from persimchat.state.errors import InputError
-from persimchat.state.settings import Settings
-from persimchat.state.validation_errors import input_error
+from ..state.document import Document
+from ..state.errors import InputError
+from ..state.kinds import Choice, offered
+from ..state.settings import Settings
+from ..state.validation_errors import input_error
 
 PRESET: Final = "__persimchat_preset"
 """Key in `configurable` of a graph's own defaults, for runs without a context."""
@@ -57,7 +58,7 @@ class Context(Settings):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _in_plain_words(cls, data: Any, handler: ModelWrapValidatorHandler[Context]) -> Context:
+    def _in_plain_words(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, Mapping):
             return handler(data)
         given = {**cls.preset, **data}
@@ -73,22 +74,23 @@ class Context(Settings):
             raise input_error(error, Settings, Document(given, "the context")) from None
 
 
-def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
-    """The context schema of one graph; its form shows that graph's own defaults.
+def context_of(name: str, promised: Mapping[str, Any], kind: type[Choice]) -> type[Context]:
+    """The context schema of one graph; its form shows what that graph heeds, with its own defaults.
 
     Args:
         name: the graph's name, for errors and forms.
         promised: settings that differ from the usual defaults; given settings override them, except for the baseline,
             which is the graph itself.
+        kind: of conversation.
     """
     defaults = Settings(**promised).whole()
 
-    def show_defaults(schema: dict[str, Any]) -> None:
-        for field, shown in schema["properties"].items():
-            shown["default"] = defaults[field]
+    def only_its_own(schema: dict[str, Any]) -> None:
+        shown = schema["properties"]
+        schema["properties"] = {field: {**shown[field], "default": defaults[field]} for field in offered(kind)}
 
     class Named(Context):
-        model_config = ConfigDict(title=f"Settings of {name}", json_schema_extra=show_defaults)
+        model_config = ConfigDict(title=f"Settings of {name}", json_schema_extra=only_its_own)
         graph = name
         preset = dict(promised)
 

@@ -16,10 +16,37 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from persimchat.graph import phases
-from persimchat.graph.compiled import HELD, ConversationGraph
-from persimchat.graph.context import Context
-from persimchat.graph.edges import (
+from ..models.attention.scoring import check_settings
+from ..models.failures import is_transient
+from ..models.ledger import current_ledger
+from ..nodes.assembling import assemble as assemble_conversation
+from ..nodes.awakening import settle_unfelt
+from ..nodes.judge import agreed_conclusion, give_verdict, word_majority
+from ..nodes.natural_language import Template, word_utterance
+from ..nodes.onlookers import analyse, select_speaker
+from ..nodes.overhearing import concern_of
+from ..nodes.overhearing import overhear as remember_words
+from ..nodes.people import intervene, need_of_person, person_appraises, person_speaks, person_takes_position, say
+from ..state.conversation import (
+    Conversation,
+    ConversationInput,
+    ConversationOutput,
+    as_message,
+    each_utterance,
+    judge_mind,
+    participants,
+    utterance_id,
+    utterances,
+)
+from ..state.errors import InputError, ModelError
+from ..state.listening import Listening, most_concerned, noticed
+from ..state.mind import Step, Utterance, in_step
+from ..state.settings import Settings
+from ..state.visibility import is_heard
+from . import phases
+from .compiled import HELD, ConversationGraph
+from .context import Context
+from .edges import (
     after_publishing,
     after_regrouping,
     beside_hearing,
@@ -33,43 +60,13 @@ from persimchat.graph.edges import (
     overhearers,
     selected_speaks,
 )
-from persimchat.graph.ending import closing_reason, ending, quiet_turns
-from persimchat.graph.guiding import positions_due, resting
-from persimchat.graph.langgraph_compat import Node, recompiled
-from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
-from persimchat.graph.node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
-from persimchat.graph.routing import candidates
-from persimchat.graph.situation import situation_of
-from persimchat.models.attention.scoring import check_settings
-from persimchat.models.failures import is_transient
-from persimchat.models.ledger import current_ledger
-from persimchat.nodes.analysis import analyse
-from persimchat.nodes.assembling import assemble as assemble_conversation
-from persimchat.nodes.awakening import settle_unfelt
-from persimchat.nodes.intervening import intervene
-from persimchat.nodes.judge import agreed_conclusion, give_verdict, word_majority
-from persimchat.nodes.natural_language import Template, word_utterance
-from persimchat.nodes.overhearing import concern_of
-from persimchat.nodes.overhearing import overhear as remember_words
-from persimchat.nodes.person import need_of_person, person_appraises, person_speaks, person_takes_position
-from persimchat.nodes.saying import say
-from persimchat.nodes.selector import select_speaker
-from persimchat.state.conversation import (
-    Conversation,
-    ConversationInput,
-    ConversationOutput,
-    as_message,
-    each_utterance,
-    judge_mind,
-    participants,
-    utterance_id,
-    utterances,
-)
-from persimchat.state.errors import InputError, ModelError
-from persimchat.state.listening import Listening, most_concerned, noticed
-from persimchat.state.mind import Step, Utterance, in_step
-from persimchat.state.settings import Settings
-from persimchat.state.visibility import is_heard
+from .ending import closing_reason, ending, quiet_turns
+from .guiding import positions_due, resting
+from .langgraph_compat import Node, recompiled
+from .minds import build_awakening, build_hearing, build_thinking
+from .node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
+from .routing import candidates
+from .situation import situation_of
 
 
 def listening_to(state: Conversation, heard: Utterance, settings: Settings) -> dict[str, Listening]:
@@ -126,7 +123,7 @@ async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
         raise InputError(
             "the conversation of minds cannot run a baseline",
             where=f"setting baseline={settings.baseline}",
-            remedy="Leave it out, or use persimchat.graph.baselines.baseline_graph(settings).",
+            remedy="Leave it out, or use persimchat.graph.kinds.graph_for(settings).",
         )
     return await assemble(state, settings)
 

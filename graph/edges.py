@@ -7,20 +7,20 @@ from typing import Any, Final, Literal
 
 from langgraph.types import Send
 
-from persimchat.graph import phases
-from persimchat.graph.ending import ending, judge_is_due
-from persimchat.graph.guiding import positions_due, question_due, question_early, resting, to_put
-from persimchat.graph.node import current_settings
-from persimchat.graph.routing import choose_speaker, has_left, is_silent
-from persimchat.graph.situation import compared_with, for_step, situation_of
-from persimchat.nodes.intervening import pending
-from persimchat.state.conversation import Conversation, judge_mind, participants, utterances
-from persimchat.state.intervention import Floor, Say
-from persimchat.state.listening import was_asked
-from persimchat.state.mind import Mind, Step, Utterance
-from persimchat.state.person_answer import PositionQuestion
-from persimchat.state.settings import Settings
-from persimchat.state.visibility import is_heard, is_public
+from ..nodes.people import pending
+from ..state.conversation import Conversation, judge_mind, participants, utterances
+from ..state.intervention import Floor, Say
+from ..state.listening import was_asked
+from ..state.mind import Mind, Step, Utterance
+from ..state.person_answer import PositionQuestion
+from ..state.settings import Settings
+from ..state.visibility import is_heard, is_public
+from . import phases
+from .ending import ending, judge_is_due
+from .guiding import positions_due, question_due, question_early, resting, to_put
+from .node import current_settings
+from .routing import choose_speaker, has_left, is_silent
+from .situation import compared_with, for_step, situation_of
 
 
 def leaving_since(state: Conversation) -> int | None:

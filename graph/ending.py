@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from persimchat.graph.guiding import course_of, is_done, limit_of
-from persimchat.graph.routing import has_left
-from persimchat.state.conversation import Conversation, participants
-from persimchat.state.outcomes import first_try, hopeless
-from persimchat.state.settings import Settings
+from ..state.conversation import Conversation, participants
+from ..state.outcomes import first_try, hopeless
+from ..state.settings import Settings
+from .guiding import course_of, is_done, limit_of
+from .routing import has_left
 
 _QUIET_TURNS: Final = 2
 """The conversation closes after so many utterances in a row with every need to talk at most `closing_need`."""

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
 
-from persimchat.state.conversation import Conversation, each_utterance, participants
-from persimchat.state.guide import REPLIES, Guide
-from persimchat.state.mind import GuideSituation, Utterance
-from persimchat.state.person_answer import PositionQuestion, Put
-from persimchat.state.poll import Poll
-from persimchat.state.settings import Settings
+from ..state.conversation import Conversation, each_utterance, participants
+from ..state.mind import GuideSituation, Utterance
+from ..state.person_answer import PositionQuestion, Put
+from ..state.poll import REPLIES, Guide, Poll
+from ..state.settings import Settings
 
 CALM: Final = 5
 """Talk slows when everybody has answered and no need to talk is above this."""

@@ -1,12 +1,15 @@
-"""All uses of undocumented names of LangGraph and LangChain.
+"""All uses of undocumented names of LangGraph and LangChain, and the ids of checkpoints.
 
 Any of their releases may break the code of this module; no other module uses a name that they do not document.
 `tests/graph/test_langgraph_compat.py` tests what each function depends on.
+
+LangGraph takes the checkpoint with the greatest id for the newest. It makes ids from the time, so they ascend within
+one process only. After the clock has gone back, or on a machine whose clock is behind, new checkpoints would sort below
+old ones, and a resumed run would ignore them; so new ones get greater ids than all existing ones.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -14,9 +17,11 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import set_config_context
 from langchain_core.tracers.langchain import LangChainTracer
 from langchain_core.tracers.schemas import Run
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.base import id as ids
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.store.base.batch import AsyncBatchedBaseStore
+
+from ..state.errors import PerSimChatError
 
 Graph = TypeVar("Graph", bound=CompiledStateGraph[Any, Any, Any, Any])
 
@@ -68,14 +73,6 @@ def make_ids_above(newest: str) -> bool:
         return False
     ids._last_v6_timestamp = max(ids._last_v6_timestamp or 0, kept.time)  # type: ignore[assignment]
     return new_id() > newest
-
-
-async def closed(store: AsyncBatchedBaseStore) -> None:
-    """End the task in which a store collects its work; its event loop would report it otherwise."""
-    task = store._task
-    if task is not None:
-        task.cancel()
-        await asyncio.wait([task])
 
 
 def new_id() -> str:
@@ -188,3 +185,55 @@ class Tracer(LangChainTracer):
     @staticmethod
     def _add_child_run(parent_run: Any, child_run: Any) -> None:
         """Keep no children."""
+
+
+def begin_above(newest: str) -> None:
+    """From now on, give the new checkpoints of this process greater ids than `newest`.
+
+    Args:
+        newest: a checkpoint's id.
+
+    Raises:
+        PerSimChatError: that is impossible: `newest` is not an id of LangGraph's, or LangGraph has changed its ids.
+    """
+    if not make_ids_above(newest):
+        raise PerSimChatError(
+            "no new checkpoint can come after the newest one",
+            where=f"checkpoint {newest[:40]!r}",
+            remedy="The checkpoints are damaged, or an unknown version of LangGraph made them. Begin a new run, or "
+            "install the version of LangGraph that made them.",
+        )
+
+
+def begin_above_kept(checkpointer: Any, config: RunnableConfig | None) -> None:
+    """Make new checkpoints come after all checkpoints of a thread, also those of inner graphs; for sync code.
+
+    Args:
+        checkpointer: the graph's own; if it has none, the one of the surrounding graph.
+        config: with the `thread_id`; without one, no checkpoints are kept.
+
+    Raises:
+        PerSimChatError: as `begin_above`.
+    """
+    saver, thread = _thread(checkpointer, config)
+    if saver is not None:
+        for found in list(saver.list({"configurable": {"thread_id": thread}}, limit=1)):
+            begin_above(found.checkpoint["id"])
+
+
+async def abegin_above_kept(checkpointer: Any, config: RunnableConfig | None) -> None:
+    """As `begin_above_kept`, for async code."""
+    saver, thread = _thread(checkpointer, config)
+    if saver is not None:
+        # The list is read to its end before any other call, because a saver is locked while it lists.
+        for found in [one async for one in saver.alist({"configurable": {"thread_id": thread}}, limit=1)]:
+            begin_above(found.checkpoint["id"])
+
+
+def _thread(checkpointer: Any, config: RunnableConfig | None) -> tuple[BaseCheckpointSaver[Any] | None, str]:
+    """The saver of a thread's checkpoints, and the thread's id; None if no checkpoints are kept."""
+    given = (config or {}).get("configurable", {})
+    saver = checkpointer if isinstance(checkpointer, BaseCheckpointSaver) else saver_around(given)
+    thread = given.get("thread_id")
+    known = isinstance(saver, BaseCheckpointSaver) and thread is not None
+    return (saver, str(thread)) if known else (None, "")

@@ -1,7 +1,8 @@
-"""The graphs of one mind: awakening, hearing an utterance, thinking while another participant speaks.
+"""The graphs of one mind: awakening, hearing an utterance, thinking while another speaks, and acting in a story.
 
 Each is compiled once, and runs once per agent and turn. Hearing is two model calls deep, thinking one, awakening two;
-with lean cognition each is one call deep. With fixed cognition there are no calls, and nothing changes.
+with lean cognition each is one call deep. With fixed cognition there are no calls, and nothing changes. Summaries and
+reviews of a story become memories as a conversation's thoughts do: through short-term memory into the long-term one.
 """
 
 from __future__ import annotations
@@ -12,28 +13,34 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from persimchat.graph.node import TRANSIENT, current_settings, module_node, route
-from persimchat.nodes.action import choose_action
-from persimchat.nodes.at_once import appraise_at_once, hear_at_once, react_at_once
-from persimchat.nodes.awakening import settle
-from persimchat.nodes.emotion import feel
-from persimchat.nodes.focal_points import wonder
-from persimchat.nodes.memory_filtering import filter_memory
-from persimchat.nodes.need_to_talk import judge_need_to_talk
-from persimchat.nodes.openness import judge_openness
-from persimchat.nodes.perception import perceive
-from persimchat.nodes.planning import plan
-from persimchat.nodes.reflection import reflect
-from persimchat.nodes.remembering import (
+from ..nodes.appraising import (
+    appraise_at_once,
+    choose_action,
+    feel,
+    hear_at_once,
+    judge_need_to_talk,
+    judge_openness,
+    judge_trust,
+    perceive,
+    react_at_once,
+    wonder,
+)
+from ..nodes.awakening import settle, settle_unfelt
+from ..nodes.remembering import (
+    filter_memory,
     recall_by_words,
     remember_percept,
     remember_thoughts,
     remember_utterance,
+    save_memories,
 )
-from persimchat.nodes.saving import save_memories
-from persimchat.nodes.trust import judge_trust
-from persimchat.state.mind import Step
-from persimchat.state.settings import Settings
+from ..nodes.stories.acting import review
+from ..nodes.stories.context import part_of_act
+from ..nodes.thinking import plan, reflect
+from ..state.mind import Step
+from ..state.settings import Settings
+from .node import TRANSIENT, current_settings, module_node, route
+from .stories.talks import hears
 
 MindGraph = CompiledStateGraph[Any, Any, Any, Any]
 Thought = Literal["reflect", "plan"]
@@ -152,3 +159,56 @@ def build_thinking() -> MindGraph:
         builder.add_edge(module.__name__, "remember_thoughts")
     builder.add_edge("remember_thoughts", END)
     return builder.compile(name="thinking")
+
+
+def build_story_awakening() -> MindGraph:
+    """Profile, topic and goals into memory, then the first impressions of the others, if the story has them.
+
+    A mind that hears and thinks awakens as in a conversation besides: feel → need to talk, or both in one answer.
+    """
+    apart = (feel, judge_need_to_talk, appraise_at_once)
+    builder = mind_builder(settle, settle_without_impressions, review, *apart, save_memories)
+
+    def begins(mind: Step) -> str:
+        return "settle" if mind["asks"] == "impressions" else "settle_without_impressions"
+
+    def has_settled(mind: Step) -> list[str]:
+        felt = [after_settling(mind)] if hears(current_settings()) else []
+        return [*(["review"] if mind["asks"] == "impressions" else []), *felt, "save_memories"]
+
+    builder.add_conditional_edges(START, route(begins), ["settle", "settle_without_impressions"])
+    next_ = ["review", "feel", "appraise_at_once", "save_memories"]
+    for settled in ("settle", "settle_without_impressions"):
+        builder.add_conditional_edges(settled, route(has_settled), next_)
+    builder.add_edge("feel", "judge_need_to_talk")
+    for last in ("review", "judge_need_to_talk", "appraise_at_once", "save_memories"):
+        builder.add_edge(last, END)
+    return builder.compile(name="story_awakening")
+
+
+async def settle_without_impressions(mind: Step, settings: Settings) -> Step:
+    """As `settle`, for a story without first impressions."""
+    return {**await settle(mind, settings), "story": part_of_act(mind, None)}
+
+
+async def settle_alone(mind: Step, settings: Settings) -> Step:
+    """As `settle`, for a character whose model fails; a mind that hears and thinks is calm."""
+    return await (settle_unfelt if hears(settings) else settle)(mind, settings)
+
+
+def build_answering(module: Any) -> MindGraph:
+    """One question to the mind, whose answer leaves no memory: stocktaking, choice, ballot."""
+    builder = mind_builder(module)
+    builder.add_edge(START, module.__name__)
+    builder.add_edge(module.__name__, END)
+    return builder.compile(name=module.__name__)
+
+
+def build_remembering(module: Any) -> MindGraph:
+    """One question to the mind, whose answer is remembered: summary, review."""
+    builder = mind_builder(module, remember_thoughts, save_memories)
+    builder.add_edge(START, module.__name__)
+    builder.add_edge(module.__name__, "remember_thoughts")
+    builder.add_edge("remember_thoughts", "save_memories")
+    builder.add_edge("save_memories", END)
+    return builder.compile(name=module.__name__)

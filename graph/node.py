@@ -18,16 +18,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, RetryPolicy
 
-from persimchat.graph import phases
-from persimchat.graph.context import PRESET, checked
-from persimchat.graph.langgraph_compat import Node, Route, saver_around
-from persimchat.models.asking import UselessAnswer
-from persimchat.models.failures import is_transient
-from persimchat.models.ledger import current_ledger
-from persimchat.state.errors import InputError, ModelError
-from persimchat.state.mind import STORED, Mind, Step
-from persimchat.state.outcomes import Judged, weak_judgements
-from persimchat.state.settings import Settings
+from ..models.asking import UselessAnswer
+from ..models.failures import is_transient
+from ..models.ledger import current_ledger
+from ..state.errors import InputError, ModelError
+from ..state.mind import STORED, Mind, Step
+from ..state.outcomes import Judged, weak_judgements
+from ..state.settings import Settings
+from . import phases
+from .context import PRESET, checked
+from .langgraph_compat import Node, Route, saver_around
 
 TRANSIENT = RetryPolicy(
     initial_interval=0.5, backoff_factor=2.0, max_interval=20.0, max_attempts=5, jitter=True, retry_on=is_transient

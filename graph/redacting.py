@@ -22,9 +22,9 @@ from langchain_core.tracers.langchain import LangChainTracer
 from langchain_core.tracers.schemas import Run
 from langgraph.types import Command
 
-from persimchat.graph.langgraph_compat import Tracer
-from persimchat.models.redaction import redact, scrub
-from persimchat.state.mind import Utterance
+from ..models.redaction import redact, scrub
+from ..state.mind import Utterance
+from .langgraph_compat import Tracer
 
 _LEFT_OUT: Final = frozenset(
     {

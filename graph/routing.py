@@ -7,8 +7,8 @@ import random
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from persimchat.graph import phases
-from persimchat.state.settings import Settings
+from ..state.settings import Settings
+from . import phases
 
 
 def draw(seed: int, turn: int, purpose: str) -> random.Random:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
-from persimchat.graph.guiding import as_seen, limit_of
-from persimchat.prompts.blocks import LEAST_MEMORY_COST
-from persimchat.state import visibility
-from persimchat.state.conversation import Conversation, each_utterance, participants
-from persimchat.state.mind import Mind, Situation, Step, Utterance, in_step
-from persimchat.state.relationship import Relationship
-from persimchat.state.settings import Settings
+from ..prompts.blocks import LEAST_MEMORY_COST
+from ..state import visibility
+from ..state.conversation import Conversation, each_utterance, participants
+from ..state.mind import Mind, Situation, Step, Utterance, in_step
+from ..state.persona import Relationship
+from ..state.settings import Settings
+from .guiding import as_seen, limit_of
 
 
 def last_heard(state: Conversation, name: str, count: int) -> list[Utterance]:

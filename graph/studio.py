@@ -10,23 +10,18 @@ from typing import Any, Final
 
 from langgraph.graph.state import CompiledStateGraph
 
-from persimchat.graph.baselines import graph_for
 from persimchat.graph.companion.companion import COMPANION, studio_graph
 from persimchat.graph.context import PRESET, context_of
+from persimchat.graph.kinds import GRAPHS, graph_for
+from persimchat.state import kinds
 from persimchat.state.settings import Settings
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
+_CHOSEN: Final = [kinds.chosen_by(kind) for kind in GRAPHS if len(kind.CHOSEN) < 2]
 PRESETS: Final[dict[str, dict[str, Any]]] = {
-    "discussion": {"mode": "discussion"},
-    "debate": {"mode": "debate"},
-    "story": {"mode": "story"},
+    **{chosen.get("baseline") or chosen["mode"]: chosen for chosen in _CHOSEN},
     "companion": COMPANION,
-    "single_agent": {"mode": "discussion", "baseline": "single_agent"},
-    "group_chat": {"mode": "discussion", "baseline": "group_chat"},
-    "mad": {"mode": "debate", "baseline": "mad"},
-    "mad_judge": {"mode": "debate", "baseline": "mad_judge"},
-    "reconcile": {"mode": "debate", "baseline": "reconcile"},
 }
 """The default settings of each graph."""
 
@@ -38,9 +33,11 @@ def named(name: str) -> Graph:
         name: one of `PRESETS`.
     """
     preset = PRESETS[name]
-    made = studio_graph() if name == "companion" else graph_for(Settings(**preset))
+    companion = name == "companion"
+    made = studio_graph() if companion else graph_for(Settings(**preset))
+    kind = kinds.Companion if companion else Settings(**preset).kind
     graph = made.with_config(configurable={PRESET: preset})
-    return graph.copy({"name": name, "context_schema": context_of(name, preset)})
+    return graph.copy({"name": name, "context_schema": context_of(name, preset, kind)})
 
 
 discussion = named("discussion")

@@ -8,27 +8,19 @@ from typing import Any, Final, Literal, get_args
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 
-from persimchat.graph.baselines import graph_for
-from persimchat.graph.context import listed, mapped, settings_of, wrong_type
-from persimchat.graph.langgraph_compat import Node
-from persimchat.nodes.assembling import (
-    refuse_half_a_story,
-    refuse_people_in_baseline,
-    refuse_too_many_memories,
-    refuse_unfit_guide,
-    scenario_of,
-    topic_in,
-)
-from persimchat.personas.scenario import make_scenario
-from persimchat.state.conversation import ConversationInput, append_messages, utterances
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.guide import Guide
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
-from persimchat.state.relationship import Relationship
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
-from persimchat.state.story import Story
+from ..nodes.assembling import refuse_unfit, scenario_of, topic_in
+from ..personas.scenario import make_scenario
+from ..state.conversation import ConversationInput, append_messages, utterances
+from ..state.errors import InputError, suggestion
+from ..state.persona import Persona, Relationship
+from ..state.plain_text import one_line
+from ..state.poll import Guide
+from ..state.scenario import Scenario
+from ..state.settings import Settings
+from ..state.stories.story import Story
+from .context import listed, mapped, settings_of, wrong_type
+from .kinds import graph_for
+from .langgraph_compat import Node
 
 Given = Literal["messages", "transcript", "utterances", "conclusion", "verdicts", "outcome", "stop_reason", "usage"]
 GIVEN: Final[tuple[Given, ...]] = get_args(Given)
@@ -99,7 +91,7 @@ def conversation_node(
         topic_from: the key of the graph's state that holds the topic, as text or as messages, whose last human one is
             the topic; or a function from the state to the topic.
         into: keys of the graph's state, each with the result that it gets: `messages` (the new ones), `transcript`
-            (text, one utterance per line), `utterances` (as in transcript.jsonl), `conclusion` (of a debate; None for
+            (text, one utterance per line), `utterances` (as the log has them), `conclusion` (of a debate; None for
             discussions), `verdicts`, `outcome` (of a story's vote; None without one), `stop_reason`, `usage`. None
             means `{"messages": "messages"}`. Nothing else reaches the state.
 
@@ -135,11 +127,10 @@ def conversation_node(
         given["guide"] = guide.model_dump(mode="json") if isinstance(guide, Guide) else mapped("guide", guide)
     checked: ConversationInput = {**given, "topic": _CHECKED}
     scenario = scenario_of(checked)
-    refuse_people_in_baseline(scenario, settings)
-    refuse_unfit_guide(scenario, settings)
-    refuse_too_many_memories(scenario, settings)
     if story is not None:
         return _story_node(scenario, story, settings, topic_from, wanted)
+    if settings.mode != "story":
+        refuse_unfit(scenario, settings)
     return ConversationNode(given, settings, topic_from, wanted)
 
 
@@ -161,7 +152,7 @@ def _story_node(
         rules=scenario.rules,
         story=story,
     )
-    refuse_half_a_story(told, settings)
+    refuse_unfit(told, settings)
     given = told.model_dump(by_alias=True, exclude={"settings", "topic"})
     return ConversationNode(given, settings, topic_from, into)
 

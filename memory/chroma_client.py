@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from persimchat.models.naming import server_address
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, nearest_word, suggestion
+from ..models.naming import server_address
+from ..models.redaction import short
+from ..state.errors import InputError, nearest_word, suggestion
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

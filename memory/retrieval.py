@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from persimchat.state.mind import Recalled
-from persimchat.state.settings import RetrievalWeights
+from ..state.mind import Recalled
+from ..state.settings import RetrievalWeights
 
 RECENCY_DECAY: Final = 0.995
 """Recency is this to the power of the number of turns since a memory was last recalled; companions may have another."""

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from persimchat.memory.chroma_client import EPHEMERAL, blank_spare, connect, errors, resolved
-from persimchat.memory.retrieval import Vectors
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MachineError
-from persimchat.state.memory import Memory
+from ..models.redaction import short
+from ..state.errors import InputError, MachineError
+from ..state.memory import Memory
+from .chroma_client import EPHEMERAL, blank_spare, connect, errors, resolved
+from .retrieval import Vectors
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from persimchat.memory.embedding_texts import embed
-from persimchat.memory.retrieval import Vectors, cosines
-from persimchat.state.settings import Settings
+from ..state.settings import Settings
+from .embedding_texts import embed
+from .retrieval import Vectors, cosines
 
 SIMULATIONS: Final = 128
 """The most conversations kept; the one unused for longest is dropped. For each, the last window is kept."""

@@ -13,19 +13,19 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
-from persimchat.models import ladder
-from persimchat.models.answers import REFUSALS, WrongAnswer, answer_text, read, stop_problem, was_cut
-from persimchat.models.exchange import Exchange, wording
-from persimchat.models.failures import FILTERED
-from persimchat.models.mending import mended, usable_parts
-from persimchat.models.schemas import prompt_schema
-from persimchat.prompts.fitting import Question
-from persimchat.state.errors import ModelError
-from persimchat.state.judgement import in_parts
-from persimchat.state.mind import Call
-from persimchat.state.outcomes import Outcome
-from persimchat.state.settings import Settings
-from persimchat.state.speech import whole_sentences
+from ..prompts.fitting import Question
+from ..state.errors import ModelError
+from ..state.judgement import in_parts
+from ..state.mind import Call
+from ..state.outcomes import Outcome
+from ..state.settings import Settings
+from ..state.speech import whole_sentences
+from . import ladder
+from .answers import REFUSALS, WrongAnswer, answer_text, read, stop_problem, was_cut
+from .exchange import Exchange, wording
+from .failures import FILTERED
+from .mending import mended, usable_parts
+from .schemas import prompt_schema
 
 T = TypeVar("T", bound=BaseModel)
 Value = TypeVar("Value")

@@ -17,16 +17,15 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-from persimchat.models.connections import client_options
-from persimchat.models.failures import message_of
-from persimchat.models.hosts import may_have_own_key
-from persimchat.models.limits import PerLoop
-from persimchat.models.local.files import model_file
-from persimchat.models.local.gguf import read_header
-from persimchat.models.local.server import context_of
-from persimchat.models.naming import ModelName
-from persimchat.models.profiles import profile_of
-from persimchat.state.settings import Settings
+from ..state.settings import Settings
+from .connections import client_options
+from .failures import message_of
+from .limits import PerLoop
+from .local.files import model_file
+from .local.gguf import read_header
+from .local.server import context_of
+from .naming import ModelName, may_have_own_key
+from .profiles import profile_of
 
 OLLAMA_CONTEXT: Final = 4096
 """Ollama's default context (`num_ctx`): it silently cuts longer prompts, and its OpenAI protocol cannot raise it."""

@@ -13,26 +13,26 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import BaseModel
 
-from persimchat.models import capacity, ladder
-from persimchat.models.answers import was_cut
-from persimchat.models.failures import TransientModelError, is_hung_up, is_timeout, is_too_long, model_error, status_of
-from persimchat.models.fitted import Fitted, fit, most_characters
-from persimchat.models.ladder import Rung
-from persimchat.models.ledger import Ledger, current_ledger
-from persimchat.models.limits import pause_asked_for, slot
-from persimchat.models.local.server import SEE_LOG, how_ended, room, slots
-from persimchat.models.naming import ModelName, parse_model_name
-from persimchat.models.profiles import profile_of
-from persimchat.models.receiving import Receiving
-from persimchat.models.recording import Request, Worked, from_record
-from persimchat.models.registry import model_name, ready_model
-from persimchat.models.schemas import prompt_schema
-from persimchat.models.usage import Tally
-from persimchat.prompts import render
-from persimchat.prompts.fitting import Question, prompt_size
-from persimchat.state.errors import ModelError, PerSimChatError
-from persimchat.state.mind import Call
-from persimchat.state.settings import Settings
+from ..prompts import render
+from ..prompts.fitting import Question, prompt_size
+from ..state.errors import ModelError, PerSimChatError
+from ..state.mind import Call
+from ..state.settings import Settings
+from . import capacity, ladder
+from .answers import was_cut
+from .failures import TransientModelError, is_hung_up, is_timeout, is_too_long, model_error, status_of
+from .fitted import Fitted, fit, most_characters
+from .ladder import Rung
+from .ledger import Ledger, current_ledger
+from .limits import pause_asked_for, slot
+from .local.server import SEE_LOG, how_ended, room, slots
+from .naming import ModelName, parse_model_name
+from .profiles import profile_of
+from .receiving import Receiving
+from .recording import Request, Worked, from_record
+from .registry import model_name, ready_model
+from .schemas import prompt_schema
+from .usage import Tally
 
 _ALONE: Final = "alone"
 _FULL: Final = 500

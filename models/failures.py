@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from persimchat.models.hosts import KEY_HOSTS, may_have_own_key
-from persimchat.models.naming import ModelName
-from persimchat.models.redaction import beginning, scrub, short
-from persimchat.state.errors import ModelError
+from ..state.errors import ModelError
+from .naming import KEY_HOSTS, ModelName, may_have_own_key
+from .redaction import beginning, scrub, short
 
 _AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance", re.I)

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel
 
-from persimchat.models import capacity, ladder
-from persimchat.models.openai_client import is_openai
-from persimchat.prompts.fitting import Dropped, Question, followed_by, prompt_size
-from persimchat.state.errors import ModelError, PromptTooLong
-
-if TYPE_CHECKING:
-    from persimchat.models.exchange import Exchange
-
-from persimchat.models.schemas import wire_schema
-from persimchat.state.settings import Settings
+from ..prompts.fitting import Dropped, Question, followed_by, prompt_size
+from ..state.errors import ModelError, PromptTooLong
+from ..state.settings import Settings
+from . import capacity, ladder
+from .ladder import is_openai
+from .naming import ModelName
+from .schemas import wire_schema
 
 THINKING: Final = 8192
 """Additional tokens for a model whose thinking counts against the limit."""
@@ -134,8 +131,19 @@ class Fitted:
         return {**given, "extra_body": {**given.get("extra_body", {}), self.field: self.tokens}}
 
 
+class Asking(Protocol):
+    """Who asks: the settings, the cognitive module and the model of a question, and the error that names them."""
+
+    settings: Settings
+    module: str
+    name: ModelName
+
+    def error(self, what: str, *, remedy: str = "", kind: type[ModelError] = ModelError) -> ModelError:
+        """An error that names who asked."""
+
+
 async def fit(
-    exchange: Exchange,
+    exchange: Asking,
     model: BaseChatModel,
     question: Question,
     schema: type[BaseModel] | None = None,
@@ -178,7 +186,7 @@ async def fit(
     return Fitted(messages, min(tokens, context - size), field, dropped, context)
 
 
-def _too_long(exchange: Exchange, size: int, room: int, context: int) -> ModelError:
+def _too_long(exchange: Asking, size: int, room: int, context: int) -> ModelError:
     own = exchange.settings.context_tokens
     if own is not None and own <= context:
         remedy = f"Raise context_tokens, for example --set context_tokens={max(8192, 2 * (size + room))}."

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import threading
 from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableBinding, RunnableSequence
 from pydantic import BaseModel
 
-from persimchat.models.failures import body_of, is_final, message_of, status_of
-from persimchat.models.naming import ModelName
-from persimchat.models.openai_client import is_openai
-from persimchat.models.profiles import TOKEN_LIMITS, Bounds, profile_of
-from persimchat.models.schemas import wire_schema
+from .failures import body_of, is_final, message_of, status_of
+from .naming import ModelName
+from .profiles import TOKEN_LIMITS, Bounds, profile_of
+from .schemas import wire_schema
 
 
 class Rung(StrEnum):
@@ -202,3 +202,16 @@ def _bound(model: BaseChatModel, form: Rung, schema: dict[str, Any], *, strict: 
 @cache
 def _parameters(kind: type[BaseChatModel]) -> frozenset[str]:
     return frozenset(inspect.signature(kind.with_structured_output).parameters)
+
+
+if TYPE_CHECKING:
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+
+def is_openai(model: Any) -> TypeGuard[BaseChatOpenAI]:
+    """Whether a model is a client of OpenAI's protocol; no model is while the library is not loaded."""
+    if "langchain_openai" not in sys.modules:
+        return False
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+
+    return isinstance(model, BaseChatOpenAI)

@@ -20,8 +20,11 @@ from typing import Any, Final, Protocol
 from langchain_core.messages import AIMessage
 from langchain_core.runnables.config import ensure_config
 
-from persimchat.models.failures import model_error
-from persimchat.models.recording import (
+from ..state.errors import InputError, ModelError, PerSimChatError
+from ..state.plain_text import clean
+from ..state.settings import Settings
+from .failures import model_error
+from .recording import (
     STOPPED,
     Asking,
     Record,
@@ -33,10 +36,7 @@ from persimchat.models.recording import (
     from_record,
     prompt_digest,
 )
-from persimchat.models.usage import Amount, Spending, Tally, cost_usd, prompt_tokens, summed
-from persimchat.state.errors import InputError, ModelError, PerSimChatError
-from persimchat.state.plain_text import clean
-from persimchat.state.settings import Settings
+from .usage import Amount, Spending, Tally, cost_usd, prompt_tokens, summed
 
 LEDGER: Final = "persimchat_ledger"
 """Key of the ledger in `configurable`."""

@@ -12,8 +12,8 @@ from typing import Final, Generic, TypeVar
 
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
-from persimchat.models.failures import retry_after_s
-from persimchat.state.settings import Settings
+from ..state.settings import Settings
+from .failures import retry_after_s
 
 V = TypeVar("V")
 

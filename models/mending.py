@@ -16,8 +16,8 @@ from annotated_types import MinLen
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from persimchat.state.judgement import PARTS, Judgement
-from persimchat.state.outcomes import Outcome
+from ..state.judgement import PARTS, Judgement
+from ..state.outcomes import Outcome
 
 T = TypeVar("T", bound=BaseModel)
 

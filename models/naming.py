@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from persimchat.models.redaction import redact
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.plain_text import quoted
+from ..state.errors import InputError, suggestion
+from ..state.plain_text import quoted
+from .redaction import redact
 
 Provider = Literal["offline", "openai", "azure", "ollama", "compatible", "llamacpp", "langchain"]
 
@@ -226,3 +227,34 @@ def _ollama_address() -> str:
     # Ollama's own server reads this variable as the address to listen on; not every system can connect to 0.0.0.0.
     address = re.sub(r"(?<=//)0\.0\.0\.0(?=[:/]|$)", "127.0.0.1", address)
     return address if address.endswith("/v1") else f"{address}/v1"
+
+
+KEY_HOSTS: Final = "PERSIMCHAT_KEY_HOSTS"
+"""Environment variable: the hosts beside this machine that get the key in PERSIMCHAT_API_KEY."""
+
+
+def is_this_machine(url: str | None) -> bool:
+    """Whether an address is a loopback one."""
+    host = (urlsplit(url).hostname if url else None) or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def may_have_own_key(url: str | None) -> bool:
+    """Whether a server gets the key in PERSIMCHAT_API_KEY: one of this machine, or a host in PERSIMCHAT_KEY_HOSTS.
+
+    That variable is a list of host names with commas between them, each with or without a port.
+    """
+    try:
+        if is_this_machine(url):
+            return True
+        parts = urlsplit(url or "")
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme.lower() == "https" else 80)
+    except ValueError:
+        return False
+    named = {entry.strip().lower() for entry in os.environ.get(KEY_HOSTS, "").split(",") if entry.strip()}
+    return bool(host) and bool({host, f"{host}:{port}"} & named)

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Final
 
-from persimchat.models.hosts import is_this_machine, may_have_own_key
-from persimchat.models.naming import OFFLINE, OLLAMA_PORT, PACKAGES, SMOLLM2
+from .naming import OFFLINE, OLLAMA_PORT, PACKAGES, SMOLLM2, is_this_machine, may_have_own_key
 
 FILE: Final = "file"
 SERVER: Final = "server"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal
 
-from persimchat.models.naming import ModelName, Provider
+from .naming import ModelName, Provider
 
 
 class Bounds(StrEnum):

@@ -19,10 +19,9 @@ from langchain_core.language_models.base import LangSmithParams
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from persimchat.models.answers import TOO_DEEP, TOO_LONG
-from persimchat.models.extraction import DEEPEST, is_deep
-from persimchat.models.failures import TooMuch, chain
-from persimchat.models.redaction import KeysInPieces, keys_in_words, without_keys
+from .answers import DEEPEST, TOO_DEEP, TOO_LONG, is_deep
+from .failures import TooMuch, chain
+from .redaction import KeysInPieces, keys_in_words, without_keys
 
 LONGEST: Final = 200_000
 """The most characters of an answer, thinking included: about 50,000 tokens. A longer answer is invalid."""

@@ -7,7 +7,6 @@ prompt has changed.
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +14,10 @@ from hashlib import sha256
 from typing import Annotated, Any, Final, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from persimchat.models.naming import ModelName
-from persimchat.models.usage import Prices, Tally, cost_usd
+from .naming import ModelName
+from .usage import Prices, Tally, cost_usd
 
 Asking = tuple[int, str, str]
 """Turn, agent, and module, with the part of the turn where there is one (`asking_of`)."""
@@ -49,14 +48,7 @@ _KEPT: Final = (
 )
 """The keys of an answer's `response_metadata` that are kept: those that are read, and the model that answered."""
 _MADE_UP: Final = "lc_run-"
-"""The beginning of ids that LangChain gives to answers without one."""
-_REPEATED: Final = frozenset({"prompt", "seconds", "model", "input_tokens", "output_tokens"})
-"""Fields of a row that its answer may repeat."""
-_JSON: Final = "json"
-"""The key of an answer that is kept as an object."""
-_MOST_BRACKETS: Final = 50
-_LONG_NUMBER: Final = re.compile(r"\d{16}")
-"""Answers with such numbers are kept as texts, because as objects they might not be read back unchanged."""
+"""The beginning of ids that LangChain draws for answers without one; they are kept with the question's digest."""
 _LONGEST_S: Final = 86_400.0
 """The most seconds of an answer that are believed."""
 _FIELDS: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
@@ -68,7 +60,7 @@ _Amount = Annotated[float, Field(strict=True, ge=0, le=1e9, allow_inf_nan=False)
 
 
 class Row(BaseModel):
-    """One request to a model, or the reason why none was made: a line of calls.jsonl."""
+    """One request to a model, or the reason why none was made: a row of the table requests."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -102,27 +94,9 @@ class Row(BaseModel):
     """0 if the question was put to no model: the prompt did not fit, the model's server did not start, or this machine
     worked out the answer."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, line: Any) -> Any:
-        """The short form of an answer in full; earlier versions wrote everything in full."""
-        said = line.get("answer") if isinstance(line, dict) else None
-        if isinstance(said, dict) and said.keys() == {_JSON}:
-            said = json.dumps(said[_JSON], ensure_ascii=False)
-        if isinstance(said, str) and line.keys() >= _REPEATED:
-            return {**line, "answer": _plain(said, line)}
-        return line
-
     def line(self) -> dict[str, Any]:
-        """As it is written: without default values, and with only the text of an answer that else repeats the row."""
-        fields = type(self).model_fields
-        line = {name: value for name, value in vars(self).items() if value != fields[name].default}
-        answer = self.answer
-        if answer is not None and str(answer.get("id")).startswith(_MADE_UP):
-            plain = _plain(answer.get("content"), vars(self))
-            if isinstance(plain["content"], str) and {**answer, "id": plain["id"]} == plain:
-                line["answer"] = _said(plain["content"])
-        return line
+        """As it is written: without default values."""
+        return self.model_dump(exclude_defaults=True)
 
 
 @dataclass
@@ -191,20 +165,24 @@ class Request:
         if answer is None and failed is None:
             failed = STOPPED
         given, made, cached = tally.input_tokens, tally.output_tokens, tally.cached_tokens
+        prompt = prompt_digest(self.messages, self.schema)
+        kept = None if failed is not None or answer is None else as_record(answer)
+        if kept is not None and str(kept["id"]).startswith(_MADE_UP):
+            kept["id"] = f"{_MADE_UP}-{prompt}"
         return Row.model_construct(  # not validated: whatever a request took is recorded
             turn=self.turn,
             agent=self.agent,
             module=self.module,
             model=self.name.written,
             n=self.n,
-            prompt=prompt_digest(self.messages, self.schema),
+            prompt=prompt,
             seconds=self.seconds if answer is not None else time.perf_counter() - self.started,
             input_tokens=given,
             output_tokens=made,
             estimated=tally.estimated,
             cost_usd=cost_usd(self.name, given, made, prices, cached_tokens=cached),
             failed=failed,
-            answer=None if failed is not None or answer is None else as_record(answer),
+            answer=kept,
             cached_tokens=cached,
             dropped={"memories": self.dropped[0], "utterances": self.dropped[1]} if any(self.dropped) else None,
             part=self.part,
@@ -355,36 +333,6 @@ def seconds_of(message: AIMessage, measured: float) -> float:
     if isinstance(reported, int | float) and not isinstance(reported, bool) and 0 <= reported <= _LONGEST_S:
         return float(reported)
     return measured
-
-
-def _said(content: str) -> Any:
-    """An answer's text, as an object if it is JSON that converts back to the same text, as nearly all answers are."""
-    brackets = content.count("{") + content.count("[")
-    if not content.startswith("{") or brackets > _MOST_BRACKETS or _LONG_NUMBER.search(content):
-        return content
-    try:
-        value = json.loads(content)
-        same = json.dumps(value, ensure_ascii=False) == content
-    except (ValueError, RecursionError):
-        same = False
-    return {_JSON: value} if same else content
-
-
-def _plain(content: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of an answer whose metadata only repeat its row."""
-    given, made = row["input_tokens"], row["output_tokens"]
-    counted = isinstance(given, int) and isinstance(made, int)
-    told = {"estimated": row.get("estimated", False), "response_time_s": row["seconds"], "model_name": row["model"]}
-    return {
-        "id": f"{_MADE_UP}-{row['prompt']}",
-        "content": content,
-        "usage_metadata": {
-            "input_tokens": given,
-            "output_tokens": made,
-            "total_tokens": given + made if counted else None,
-        },
-        "response_metadata": told,
-    }
 
 
 def _is_json(value: Any) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from persimchat.state.plain_text import without_credentials
+from ..state.plain_text import without_credentials
 
 SHORT: Final = 300
 """The most characters of a foreign error's text that are shown."""

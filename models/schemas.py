@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.utils.json_schema import dereference_refs
 from pydantic import BaseModel
 
-from persimchat.models.profiles import ALL_BOUNDS, KEYWORDS, Bounds
+from .profiles import ALL_BOUNDS, KEYWORDS, Bounds
 
 LONGEST: Final = 2000
 """The default of the greatest `maxLength` that is sent."""

@@ -11,12 +11,12 @@ from typing import Any, Final
 import yaml
 from langchain_core.messages import AIMessage, BaseMessage
 
-from persimchat.models.answers import answer_text
-from persimchat.models.naming import ModelName
-from persimchat.prompts.blocks import estimated_tokens
-from persimchat.state.errors import BudgetExhausted
-from persimchat.state.mind import Call
-from persimchat.state.settings import Settings
+from ..prompts.blocks import estimated_tokens
+from ..state.errors import BudgetExhausted
+from ..state.mind import Call
+from ..state.settings import Settings
+from .answers import answer_text
+from .naming import ModelName
 
 Price = tuple[float, ...]
 """USD per million tokens: of prompts, of answers, and optionally of cached prompt tokens."""
@@ -183,7 +183,7 @@ def summed(first: Row | None, second: Row) -> dict[str, Any]:
         made[name] += second[name]
     if cached := first.get("cached_tokens", 0) + second.get("cached_tokens", 0):
         made["cached_tokens"] = cached
-    costs = (first["cost_usd"], second["cost_usd"])
+    costs = (first.get("cost_usd"), second.get("cost_usd"))
     made["cost_usd"] = None if None in costs else sum(costs)
     return made
 

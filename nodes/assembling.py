@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from persimchat.nodes.judge import judge_name
-from persimchat.personas.catalogue import judge_persona, shipped
-from persimchat.personas.names import full_name
-from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.state.conversation import Conversation, ConversationInput, utterances
-from persimchat.state.errors import InputError
-from persimchat.state.mind import Mind
-from persimchat.state.persona import Persona
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
-from persimchat.state.story import Story
+from ..personas.catalogue import judge_persona, shipped
+from ..personas.names import full_name
+from ..personas.scenario import default_participants, make_scenario
+from ..state.conversation import Conversation, ConversationInput, utterances
+from ..state.errors import InputError
+from ..state.mind import Mind
+from ..state.persona import Persona
+from ..state.scenario import Scenario
+from ..state.settings import Settings
+from ..state.stories.story import Story
+from .judge import judge_name
 
 
 def _topic(state: ConversationInput) -> str:
@@ -85,110 +85,72 @@ def scenario_of(state: ConversationInput) -> Scenario:
     )
 
 
-def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a baseline with human participants.
+def refuse_unfit(scenario: Scenario, settings: Settings) -> None:
+    """Refuse a scenario that cannot be held with these settings.
 
     Raises:
-        InputError: there is a human participant.
+        InputError: the first thing that does not fit.
     """
+    for problem in unfit(scenario, settings):
+        raise problem
+
+
+def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
+    """What of a scenario does not go with these settings."""
+    baseline, mode, story, guide = settings.baseline, settings.mode, scenario.story, scenario.guide
+    by_baseline, by_mode = f"setting baseline={baseline}", f"setting mode={mode}"
     people = [persona.name for persona in scenario.participants if persona.human]
-    if people and settings.baseline is not None:
-        raise InputError(
-            f"baseline={settings.baseline} cannot include human participants",
-            where=f"participant {people[0]}",
-            remedy="Leave the baseline out, or let a model take this part.",
-        )
-
-
-def refuse_unfit_guide(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a guide in a debate, and in a baseline, which has no moderator.
-
-    Raises:
-        InputError: one of these.
-    """
-    if scenario.guide is None:
-        return
-    if settings.mode != "discussion":
-        raise InputError(
-            f"a focus group with a guide is a discussion, not a {settings.mode}",
-            where=f"setting mode={settings.mode}",
-            remedy="Leave the mode out; ask for positions before and after with guide.positions.",
-        )
-    if settings.baseline is not None:
-        raise InputError(
-            f"baseline={settings.baseline} has no moderator who follows a guide",
-            where=f"setting baseline={settings.baseline}",
-            remedy="Leave the baseline out, or the section guide.",
-        )
-
-
-def refuse_too_many_memories(scenario: Scenario, settings: Settings) -> None:
-    """Refuse given memories for which long-term memory has no room beside profile, topic and social goals.
-
-    Raises:
-        InputError: somebody has too many.
-    """
-    if settings.baseline is not None:
-        return
-    for persona in scenario.participants:
+    if people and baseline is not None:
+        remedy = "Leave the baseline out, or let a model take this part."
+        what = f"baseline={baseline} cannot include human participants"
+        yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
+    if guide is not None and mode != "discussion":
+        remedy = "Leave the mode out; ask for positions before and after with guide.positions."
+        yield InputError(f"a focus group with a guide is a discussion, not a {mode}", where=by_mode, remedy=remedy)
+    if guide is not None and baseline is not None:
+        remedy = "Leave the baseline out, or the section guide."
+        yield InputError(f"baseline={baseline} has no moderator who follows a guide", where=by_baseline, remedy=remedy)
+    for persona in scenario.participants if baseline is None else ():
         goals = settings.social_goals and scenario.goals_of(persona)
-        room = settings.ltm_capacity - (3 if goals else 2)
+        room = settings.ltm_capacity - (3 if goals else 2)  # beside profile, topic and social goals
         if len(persona.memories) > room and not persona.human:
-            raise InputError(
+            yield InputError(
                 f"{persona.name} has {len(persona.memories)} memories, and long-term memory has room for {room} "
                 f"beside profile, topic{' and social goals' if goals else ''}",
                 where=f"participant {persona.name}, field memories",
                 remedy=f"Leave {len(persona.memories) - room} out, or set a greater ltm_capacity.",
             )
-
-
-def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a story without its section, and a section without its mode.
-
-    Raises:
-        InputError: one of these.
-    """
-    if settings.mode == "story" and scenario.story is None:
-        raise InputError(
-            "a story needs characters and stages, and this scenario has none",
-            where="setting mode=story",
-            remedy="Give a scenario file with a section story, for example examples/stories/ferries.yaml.",
+    if mode == "story" and story is None:
+        remedy = "Give a scenario file with a section story, for example examples/stories/ferries.yaml."
+        yield InputError(
+            "a story needs characters and stages, and this scenario has none", where=by_mode, remedy=remedy
         )
-    if settings.mode != "story" and scenario.story is not None:
-        raise InputError(
-            f"a scenario with a section story cannot be held as a {settings.mode}",
-            where=f"setting mode={settings.mode}",
-            remedy="Leave the mode out, or the section story.",
-        )
-    if scenario.story is not None:
-        refuse_unfit_minds(scenario.story, scenario.participants, settings)
+    if story is not None and mode != "story":
+        what = f"a scenario with a section story cannot be held as a {mode}"
+        yield InputError(what, where=by_mode, remedy="Leave the mode out, or the section story.")
+    if story is not None:
+        yield from unfit_minds(story, scenario.participants, settings)
 
 
-def refuse_unfit_minds(story: Story, participants: Sequence[Persona], settings: Settings) -> None:
-    """Refuse plenary and rooms of strategists, and people and ablations among minds that hear.
-
-    Raises:
-        InputError: one of these.
-    """
-    if story.needs_minds and settings.cognition == "strategist":
-        raise InputError(
+def unfit_minds(story: Story, participants: Sequence[Persona], settings: Settings) -> Iterator[InputError]:
+    """What of a story does not go with its kind of minds: plenary and rooms, people, ablations."""
+    cognition, needed = settings.cognition, story.needs_minds
+    strategists = cognition == "strategist"
+    people = [persona.name for persona in participants if persona.human]
+    if needed and strategists:
+        yield InputError(
             "plenary and rooms go by need to talk, which cognition=strategist does not judge",
             where="setting cognition=strategist",
             remedy="Set cognition=full (or compact, lean), or leave the stages plenary and rooms out.",
         )
-    if story.ablation and settings.cognition != "strategist":
-        raise InputError(
-            f"ablation leaves out parts of strategists, not of minds with cognition={settings.cognition}",
-            where="field story.ablation",
-            remedy="Leave ablation out, or cognition." if not story.needs_minds else "Leave ablation out.",
-        )
-    people = [persona.name for persona in participants if persona.human]
-    if people and settings.cognition != "strategist":
-        raise InputError(
-            f"people can take part in stories of strategists only, not with cognition={settings.cognition} yet",
-            where=f"participant {people[0]}",
-            remedy="Let a model take this part" + (", or leave cognition out." if not story.needs_minds else "."),
-        )
+    if story.ablation and not strategists:
+        what = f"ablation leaves out parts of strategists, not of minds with cognition={cognition}"
+        remedy = "Leave ablation out." if needed else "Leave ablation out, or cognition."
+        yield InputError(what, where="field story.ablation", remedy=remedy)
+    if people and not strategists:
+        what = f"people can take part in stories of strategists only, not with cognition={cognition} yet"
+        remedy = f"Let a model take this part{'.' if needed else ', or leave cognition out.'}"
+        yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
 
 
 def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, Any]:
@@ -202,9 +164,8 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     scenario = scenario_of(state)
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
-    refuse_people_in_baseline(scenario, settings)
-    refuse_unfit_guide(scenario, settings)
-    refuse_too_many_memories(scenario, settings)
+    if settings.mode != "story":  # a story has checked itself
+        refuse_unfit(scenario, settings)
     minds = {
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from persimchat.memory.recollection import remember
-from persimchat.nodes.context import persona_of
-from persimchat.state.emotion import EmotionalState
-from persimchat.state.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
-from persimchat.state.mind import Mind, Recalled, Step
-from persimchat.state.outcomes import NEUTRAL
-from persimchat.state.settings import Settings
+from ..memory.recollection import remember
+from ..state.emotion import EmotionalState
+from ..state.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
+from ..state.mind import Mind, Recalled, Step
+from ..state.outcomes import NEUTRAL
+from ..state.settings import Settings
+from .context import persona_of
 
 
 async def settle(mind: Step, settings: Settings) -> Step:

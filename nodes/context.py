@@ -5,20 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from persimchat.memory.recollection import memories_of
-from persimchat.prompts import blocks, companion_blocks, story_blocks
-from persimchat.prompts.blocks import Block
-from persimchat.state.emotion import dominant
-from persimchat.state.memory import PINNED, Memory
-from persimchat.state.mind import Mind, Step
-from persimchat.state.persona import Persona
-from persimchat.state.settings import Settings
-from persimchat.state.visibility import heard_by
+from ..memory.recollection import memories_of
+from ..prompts import blocks, companion_blocks, story_blocks
+from ..prompts.blocks import Block
+from ..state.emotion import EMOTIONS, dominant
+from ..state.memory import PINNED, Memory, MemoryKind, new_memory
+from ..state.mind import Mind, Step
+from ..state.persona import Persona
+from ..state.settings import Settings
+from ..state.visibility import heard_by
 
 
 def persona_of(mind: Mind) -> Persona:
     """The agent's persona."""
     return Persona.model_validate(mind["persona"])
+
+
+def made_now(
+    mind: Step, kind: MemoryKind, theme: str, keywords: list[str], importance: int, *, calm: bool = False, **more: Any
+) -> Memory:
+    """A memory that a mind has made in this step.
+
+    Args:
+        mind: whose it is.
+        kind: of the memory.
+        theme: the overarching theme.
+        keywords: keywords or standout words.
+        importance: 0–10.
+        calm: whether it is stored calmly, whatever the mind feels.
+        **more: as for `new_memory`.
+    """
+    emotion = [0 if calm else mind["emotion"][name] for name in EMOTIONS]
+    return new_memory(mind["name"], mind["situation"]["turn"], kind, theme, keywords, importance, emotion, **more)
 
 
 async def shown_memories(mind: Step, settings: Settings) -> list[Memory]:

@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from persimchat.models.asking import ask
-from persimchat.nodes.context import common_blocks, shown_memories
-from persimchat.prompts import blocks
-from persimchat.prompts.blocks import Block
-from persimchat.state.mind import Mind, Situation, Utterance, in_step
-from persimchat.state.normalise import visible_form
-from persimchat.state.settings import Settings
-from persimchat.state.verdict import (
+from ..models.asking import ask
+from ..prompts import blocks
+from ..prompts.blocks import Block
+from ..state.debates.verdict import (
     Conclusion,
     VerdictRecord,
     answer_description,
@@ -25,6 +21,10 @@ from persimchat.state.verdict import (
     verdict_schema,
     with_conditions,
 )
+from ..state.mind import Mind, Situation, Utterance, in_step
+from ..state.plain_text import visible_form
+from ..state.settings import Settings
+from .context import common_blocks, shown_memories
 
 JUDGE: Final = "Judge"
 """The name under which the judge's calls are counted, and the persona judge's memories are kept."""

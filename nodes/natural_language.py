@@ -6,23 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from persimchat.models.asking import Spoken, speak
-from persimchat.models.failures import is_transient
-from persimchat.models.naming import parse_model_name
-from persimchat.models.registry import model_name
-from persimchat.nodes.context import common_blocks, question, shown_memories
-from persimchat.nodes.pruning import Prompt, pruned
-from persimchat.nodes.revision import Attempt, revised
-from persimchat.nodes.story_context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
-from persimchat.nodes.wording_check import Wording, checked
-from persimchat.prompts.blocks import Block
-from persimchat.state.errors import ModelError
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Step, Utterance
-from persimchat.state.pruning import Check, Pruned
-from persimchat.state.repetition import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
-from persimchat.state.settings import Settings
-from persimchat.state.speech import addressees
+from ..models.asking import Spoken, speak
+from ..models.failures import is_transient
+from ..models.naming import parse_model_name
+from ..models.registry import model_name
+from ..prompts.blocks import Block
+from ..state.conversation import new_utterance
+from ..state.errors import ModelError
+from ..state.memory import Memory
+from ..state.mind import Step, Utterance
+from ..state.pruning import Check, Pruned
+from ..state.settings import Settings
+from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
+from .context import common_blocks, question, shown_memories
+from .pruning import Prompt, pruned
+from .revision import Attempt, Wording, checked, revised
+from .stories.context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 
 _BLOCKS: Final = {
     "b": "basic_information",
@@ -109,21 +108,19 @@ async def word_utterance(
         record = record.model_copy(update={"checks": checks})
     spoken, wording = said.taken.spoken, said.taken.wording
     corrections = [*said.corrections, STILL_REPEATS if wording.repeated else "", correction]
-    utterance: Utterance = {
-        "turn": situation["turn"] + 1,
-        "speaker": name,
-        "text": wording.text,
-        "addressees": addressees(wording.text, name, situation["present"]),
-        "emotion": mind["emotion"],
-        "need_to_talk": mind["needs"],
-        "response_time_s": round(said.seconds, 3),
-        "tokens": {"input": spoken.call["input_tokens"], "output": spoken.call["output_tokens"]},
-        "corrections": list(dict.fromkeys(filter(None, corrections))),
-    }
-    if (room := room_of(mind)) is not None:
-        utterance["heard_by"] = room
-    if "puts" in mind:
-        utterance["question"] = mind["puts"]["number"]
+    utterance = new_utterance(
+        situation["turn"] + 1,
+        name,
+        wording.text,
+        situation["present"],
+        emotion=mind["emotion"],
+        need_to_talk=mind["needs"],
+        response_time_s=round(said.seconds, 3),
+        tokens={"input": spoken.call["input_tokens"], "output": spoken.call["output_tokens"]},
+        corrections=list(dict.fromkeys(filter(None, corrections))),
+        heard_by=room_of(mind),
+        question=mind["puts"]["number"] if "puts" in mind else None,
+    )
     return Worded(utterance, replace(spoken, response_time_s=said.seconds), record)
 
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from persimchat.memory.lexical import nearness
-from persimchat.nodes.perception import as_heard
-from persimchat.nodes.remembering import remember_unembedded
-from persimchat.nodes.saving import save_memories
-from persimchat.state.errors import ModelError
-from persimchat.state.listening import Concern, faded, importance_unasked, need_unasked
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Mind, Step, Utterance, in_step
-from persimchat.state.settings import Settings
+from ..memory.lexical import nearness
+from ..state.errors import ModelError
+from ..state.listening import Concern, faded, importance_unasked, need_unasked
+from ..state.memory import Memory
+from ..state.mind import Mind, Step, Utterance, in_step
+from ..state.settings import Settings
+from .appraising import as_heard
+from .remembering import remember_unembedded, save_memories
 
 _UNSAVED: Final = 8
 """The number of memories that wait in the mind before they are written to the store together."""

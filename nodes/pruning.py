@@ -16,25 +16,26 @@ from typing import Annotated, Any, Final
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from persimchat.memory.embedding_texts import embed
-from persimchat.memory.retrieval import cosines
-from persimchat.models.asking import all_asked, speak
-from persimchat.models.attention.scoring import Scorer, reading, scorer_of
-from persimchat.models.exchange import Exchange
-from persimchat.models.fitted import Fitted, fit
-from persimchat.models.ledger import NotRecorded
-from persimchat.models.naming import ModelName, parse_model_name
-from persimchat.models.recording import Worked
-from persimchat.models.registry import model_name, ready_model
-from persimchat.nodes.context import question
-from persimchat.prompts.blocks import Block, avoid, estimated_tokens
-from persimchat.prompts.fitting import Dropped, Question
-from persimchat.prompts.spans import Unit, spans, together, units_of, without
-from persimchat.state.errors import ModelError
-from persimchat.state.mind import Step
-from persimchat.state.pruning import TEXT, Pruned, PrunedItem, Score, rounded, select
-from persimchat.state.repetition import words
-from persimchat.state.settings import Settings
+from ..memory.embedding_texts import embed
+from ..memory.retrieval import cosines
+from ..models.asking import all_asked, speak
+from ..models.attention.scores import Scorer
+from ..models.attention.scoring import reading, scorer_of
+from ..models.exchange import Exchange
+from ..models.fitted import Fitted, fit
+from ..models.ledger import NotRecorded
+from ..models.naming import ModelName, parse_model_name
+from ..models.recording import Worked
+from ..models.registry import model_name, ready_model
+from ..prompts.blocks import Block, avoid, estimated_tokens
+from ..prompts.fitting import Dropped, Question
+from ..prompts.spans import Unit, spans, together, units_of, without
+from ..state.errors import ModelError
+from ..state.mind import Step
+from ..state.pruning import TEXT, Pruned, PrunedItem, Score, rounded, select
+from ..state.settings import Settings
+from ..state.speech import words
+from .context import question
 
 MODULE: Final = "pruning"
 _SPEAKING: Final = "natural_language"

@@ -1,6 +1,8 @@
-"""Remembering: consolidate the percept, then recall what matters now (specification, steps 2 and 3).
+"""Remembering: consolidate the percept, recall what matters now, filter, and save (specification, steps 2 and 3).
 
-No model is asked. Short-term memory holds one memory: a new one pushes the old one into long-term memory.
+Short-term memory holds one memory: a new one pushes the old one into long-term memory. Whether that one is worth
+keeping is asked in parallel with perceiving or thinking, so no turn becomes longer; insights on their way through
+short-term memory within one reflection are kept without asking, because they are a selection already.
 """
 
 from __future__ import annotations
@@ -8,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from persimchat.memory.consolidation import admit
-from persimchat.memory.recollection import recall, remember
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.memory import Circumstance, Memory, new_memory
-from persimchat.state.mind import Step
-from persimchat.state.plain_text import shortened
-from persimchat.state.settings import Settings
+from ..memory.chroma_client import EPHEMERAL, resolved
+from ..memory.consolidation import admit
+from ..memory.recollection import recall, remember, save, similarity
+from ..models.asking import appraise
+from ..state.judgement import Consolidation
+from ..state.memory import Circumstance, Memory
+from ..state.mind import Step
+from ..state.outcomes import judged
+from ..state.plain_text import shortened
+from ..state.settings import Settings
+from .context import common_blocks, made_now, question, shown_memories
 
 
 async def _pass_through_stm(mind: Step, settings: Settings, arriving: Sequence[Memory]) -> Step:
@@ -68,11 +74,10 @@ def remember_unembedded(mind: Step, settings: Settings) -> Step:
 
 def _percept(mind: Step) -> Memory:
     """The percept as a memory."""
-    name, percept = mind["name"], mind["percept"]
+    percept = mind["percept"]
     assert percept is not None  # it was made before
-    turn, emotion = mind["situation"]["turn"], [mind["emotion"][e] for e in EMOTIONS]
     theme, keywords, importance = percept["theme"], percept["keywords"], percept["importance"]
-    return new_memory(name, turn, "perception", theme, keywords, importance, emotion, **_heard_from(mind))
+    return made_now(mind, "perception", theme, keywords, importance, **_heard_from(mind))
 
 
 def _heard_from(mind: Step) -> dict[str, Any]:
@@ -113,3 +118,40 @@ async def recall_for(mind: Step, settings: Settings) -> Step:
     )
     now = {r["id"]: situation["turn"] for r in recalled}
     return {"recalled": recalled, "alive": {**mind["alive"], **now}}
+
+
+async def save_memories(mind: Step, settings: Settings) -> Step:
+    """Write the memories that Chroma has not confirmed; the mind keeps full copies until this has succeeded.
+
+    A companion's mind outlives the process, and an ephemeral store does not: then the mind keeps the copies.
+    """
+    unsaved = mind.get("unsaved", [])
+    if "companion" in mind["situation"] and resolved(settings.store) == EPHEMERAL:
+        return {"unsaved": unsaved}
+    if unsaved:
+        await save(settings, mind["situation"]["simulation"], mind["name"], unsaved)
+    return {"unsaved": []}
+
+
+async def filter_memory(mind: Step, settings: Settings) -> Step:
+    """Decide whether the memory in short-term memory will be kept; without `memory_filtering` it always is.
+
+    An unusable answer keeps it, too.
+    """
+    stm = mind.get("stm")
+    if stm is None or not settings.memory_filtering:
+        return {"keep": True}
+    simulation, name = mind["situation"]["simulation"], mind["name"]
+    nearest = await similarity(
+        settings, simulation, name, Memory.model_validate(stm), mind["alive"], mind.get("unsaved", [])
+    )
+    common = common_blocks(mind, await shown_memories(mind, settings))
+    answer = await appraise(
+        "memory_filtering",
+        Consolidation,
+        **question(mind, settings, "memory_filtering"),
+        **common,
+        leaving=common["short_term_memory"].items[0],
+        similarity=nearest,
+    )
+    return {"keep": answer.value is None or answer.value.keep, "outcomes": judged([answer.call])}

@@ -1,8 +1,8 @@
-"""Revision: an utterance that contradicts what was left out of its prompt is worded again (Chu et al.).
+"""Checks of a wording: others' words, near-repetition, and contradiction to what was left out of its prompt.
 
-Several requests at once say how far the words contradict it, 1 to 10. If their mean passes the threshold, the agent
-words its utterance again from the same prompt with another seed. The first wording at or below the threshold is said;
-if there is none, the one that contradicts least.
+For revision (Chu et al.), several requests at once say how far the words contradict it, 1 to 10. If their mean passes
+the threshold, the agent words its utterance again from the same prompt with another seed. The first wording at or
+below the threshold is said; if there is none, the one that contradicts least.
 """
 
 from __future__ import annotations
@@ -12,20 +12,84 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from persimchat.models.asking import Spoken, all_asked, judgement
-from persimchat.models.exchange import Exchange
-from persimchat.models.failures import TransientModelError
-from persimchat.nodes.wording_check import Wording
-from persimchat.prompts import blocks
-from persimchat.prompts.blocks import Block
-from persimchat.prompts.fitting import Question
-from persimchat.state.errors import ModelError
-from persimchat.state.judgement import Inconsistency
-from persimchat.state.mind import Step
-from persimchat.state.pruning import CHECKS, Check
-from persimchat.state.repetition import NOT_CHECKED, REVISED, STILL_INCONSISTENT
-from persimchat.state.settings import Settings
-from persimchat.state.speech import addressees
+from ..memory.utterance_vectors import utterance_vectors
+from ..models.asking import Spoken, all_asked, judgement
+from ..models.exchange import Exchange
+from ..models.failures import TransientModelError
+from ..prompts import blocks
+from ..prompts.blocks import Block
+from ..prompts.fitting import Question
+from ..state.errors import ModelError
+from ..state.judgement import Inconsistency
+from ..state.mind import Step
+from ..state.pruning import CHECKS, Check
+from ..state.settings import Settings
+from ..state.speech import (
+    NOT_CHECKED,
+    OTHERS_WORDS_REMOVED,
+    OWN_NAME_REMOVED,
+    REVISED,
+    SHORT,
+    STILL_INCONSISTENT,
+    addressees,
+    nearness,
+    own_words,
+    size,
+)
+
+NAMED: Final = 3
+"""The most earlier utterances that a repeating speaker is told to avoid; the nearest ones."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """An answer after its corrections.
+
+    Attributes:
+        text: the speaker's own words; empty if there are none.
+        corrections: what was removed, of `state.speech.CORRECTIONS`.
+        nearness: how near it is to repeating an earlier utterance; 1 or more is a repetition.
+        repeated: the earlier utterances that it nearly repeats, nearest first.
+    """
+
+    text: str
+    corrections: tuple[str, ...]
+    nearness: float = 0.0
+    repeated: tuple[str, ...] = ()
+
+
+async def checked(answer: str, mind: Step, settings: Settings) -> Wording:
+    """Take the speaker's own words from an answer, and compare them with earlier utterances.
+
+    Args:
+        answer: what the model said, not empty.
+        mind: the speaker, with its situation and `said`.
+        settings: `repetition_*` and `embedding` count.
+
+    Raises:
+        ModelError: the embedding failed (TransientModelError if trying again may help).
+    """
+    situation, name = mind["situation"], mind["name"]
+    last = situation["recent"][-1]["speaker"] if situation["recent"] else ""
+    own = own_words(answer, name, situation["present"], last)
+    removed = {OWN_NAME_REMOVED: own.own_name, OTHERS_WORDS_REMOVED: own.others and bool(own.text)}
+    corrections = tuple(correction for correction, done in removed.items() if done)
+    said = list(dict.fromkeys([*mind.get("said", [])[-settings.repetition_window :], *mind.get("avoid", [])]))
+    if not (own.text and said and settings.repetition_check):
+        return Wording(own.text, corrections)
+    cosines: list[float] = []
+    if size(own.text) >= SHORT:
+        cosines = await utterance_vectors.similarities(settings, situation["simulation"], own.text, said, agent=name)
+    near = nearness(
+        own.text,
+        said,
+        cosines,
+        overlap=settings.repetition_overlap,
+        similarity=settings.repetition_similarity,
+    )
+    repeated = sorted((i for i, degree in enumerate(near) if degree >= 1), key=lambda i: (-near[i], -i))
+    return Wording(own.text, corrections, max(near), tuple(said[i] for i in repeated[:NAMED]))
+
 
 MODULE: Final = "revision"
 THRESHOLD: Final = 6.67
@@ -58,7 +122,7 @@ class Revised:
         made: all wordings, in order.
         taken: the one that is said.
         checks: the record of each.
-        correction: of `state.repetition.CORRECTIONS`: what revision did; empty if the first wording passed.
+        correction: of `state.speech.CORRECTIONS`: what revision did; empty if the first wording passed.
     """
 
     made: list[Attempt]

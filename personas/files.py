@@ -1,63 +1,147 @@
-"""Reading personas from YAML and JSON files; every error names file, line, field and remedy."""
+"""Personas as YAML files in the style of the shipped ones: all of a group, or none, and never over an existing file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import itertools
+import re
+import secrets
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
+from ..state.document import Dumper, yaml_text
+from ..state.errors import InputError
+from ..state.persona import Persona
+from ..state.plain_text import one_line, without_marks
 
-from persimchat.personas.fragments import merged_with_fragments
-from persimchat.state.document import Document, Location, read_document
-from persimchat.state.errors import InputError
-from persimchat.state.persona import Persona
-from persimchat.state.validation_errors import input_error, refuse_unknown, valid_fields
+NOT_REAL: Final = "Invented by a program: this is no real person, and no evidence of what real people are like."
 
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-"""Endings of the files that hold personas."""
+GENERATED: Final = Path("generated")
+"""The default folder in which each group gets its own folder, relative to the working directory."""
 
-
-def is_path(name_or_path: str) -> bool:
-    """Whether a text is the path of such a file and not a name: by its ending, or a slash in it."""
-    wanted = name_or_path.strip()
-    return wanted.lower().endswith(SUFFIXES) or "/" in wanted or "\\" in wanted
+_LONGEST_SLUG: Final = 60
+_WHOLE: Final = re.compile(r"0|[1-9]\d{0,8}")
 
 
-def load_persona(path: Path | str, *, within: Path | None = None) -> Persona:
-    """Read one persona.
-
-    Args:
-        path: a YAML or JSON file with the fields of `Persona`, and optionally `include`, a list of fragments.
-        within: the folder below which files of fragments must lie; anywhere where it is None.
-
-    Raises:
-        InputError: the file, or a fragment that it includes, is invalid.
-    """
-    path = Path(path)
-    return persona_in(read_document(path), (), path.parent, within)
+class _Folded(str):
+    """Text that is written as a folded paragraph."""
 
 
-def persona_in(document: Document, at: Location, base: Path, within: Path | None = None) -> Persona:
-    """The persona that a part of a document describes.
+class _Dumper(Dumper):
+    """Writes also `_Folded`."""
+
+
+_Dumper.add_representer(
+    _Folded, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style=">")
+)
+
+
+def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
+    """A persona as a YAML file's text.
 
     Args:
-        document: the file, or the data given in code.
-        at: the place of the persona's mapping; () for the whole document.
-        base: the folder from which paths of fragments count.
-        within: the folder below which files of fragments must lie; anywhere where it is None.
+        persona: who it is.
+        notes: comments for its head, one line each; line breaks in them are removed.
+    """
+    given = persona.model_dump(mode="json", exclude_defaults=True)
+    data = {key: value for key, value in given.items() if value not in (None, [], {})}
+    data["description"] = _Folded(persona.description)
+    if persona.characteristics:
+        data["characteristics"] = {key: _number(value) for key, value in persona.characteristics.items()}
+    head = "".join(f"# {one_line(note)}\n" for note in notes)
+    return head + yaml_text(data, _Dumper)
+
+
+def new_folder_name(about: str) -> Path:
+    """A new, readable folder name: time (UTC), a few words, four random hexadecimal digits."""
+    words = "-".join(_words(about)[:6])[:40].strip("-")
+    parts = (datetime.now(UTC).strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2))
+    return GENERATED / "-".join(part for part in parts if part)
+
+
+def file_names(names: Sequence[str]) -> list[str]:
+    """A file name for each person, all different: small letters and digits of the alphabet, with hyphens."""
+    found: list[str] = []
+    for number, name in enumerate(names, start=1):
+        slug = "-".join(_words(name))[:_LONGEST_SLUG].strip("-") or f"persona-{number}"
+        free = (slug if n == 1 else f"{slug}-{n}" for n in itertools.count(1))
+        found.append(next(f"{candidate}.yaml" for candidate in free if f"{candidate}.yaml" not in found))
+    return found
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A new folder for files; if the block fails, everything that was made is removed again.
+
+    Args:
+        path: a folder that does not exist yet, or is empty.
 
     Raises:
-        InputError: the data are not a valid persona.
+        InputError: it is not empty, or cannot be written.
     """
-    data: Any = document.data
-    for part in at:
-        data = data[part]
-    if not isinstance(data, Mapping):
-        raise InputError("a persona is a mapping", where=document.where(at), remedy="Write lines 'field: value'.")
-    refuse_unknown(document, at, data, [*valid_fields(Persona), "include"])
-    merged = merged_with_fragments(document, at, data, base, within)
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        return Persona.model_validate(merged)
-    except ValidationError as error:
-        raise input_error(error, Persona, document, at) from None
+        path.mkdir(parents=True, exist_ok=True)
+        if next(path.iterdir(), None) is not None:
+            remedy = "Choose a new folder with --out; nothing is ever overwritten."
+            raise InputError("the folder is not empty", where=str(path), remedy=remedy)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        _remove(made)
+        reason = "there is a file in the way" if isinstance(error, FileExistsError) else error.strerror
+        what = f"cannot write there: {reason}"
+        raise InputError(what, where=str(path), remedy="Choose a folder with --out.") from error
+    try:
+        yield path
+    except BaseException:
+        _remove(made)
+        raise
+
+
+def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write files that do not exist yet: all of them or none.
+
+    Args:
+        folder: where.
+        texts: file name → text.
+
+    Raises:
+        InputError: a file exists, or cannot be written; files written before it are removed again.
+    """
+    written: list[Path] = []
+    try:
+        for name, text in texts.items():
+            path = folder / name
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                written.append(path)
+                file.write(text)
+    except BaseException as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            what = f"cannot write {name}: {error.strerror}"
+            raise InputError(what, where=str(folder), remedy="Choose another folder with --out.") from error
+        raise
+    return written
+
+
+def _words(text: str) -> list[str]:
+    """The parts of a text that are safe in a file name on every system."""
+    return re.findall(r"[a-z0-9]+", without_marks(text))
+
+
+def _number(value: str) -> Any:
+    """Whole numbers are written without quotes; they read back as the same text."""
+    return int(value) if _WHOLE.fullmatch(value) and value.isascii() else value
+
+
+def _remove(folders: Sequence[Path]) -> None:
+    """Remove folders that are empty, innermost first."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

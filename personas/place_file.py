@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from persimchat.personas.catalogue import find_persona
-from persimchat.personas.files import is_path, load_persona, persona_in
-from persimchat.personas.fragments import SHIPPED_FRAGMENTS, file_within
-from persimchat.state.document import Document, Location, document_in, read_document
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.persona import Persona
-from persimchat.state.place import IDLE, Agent, Place, part_name, place_of
-from persimchat.state.plain_text import quoted
-from persimchat.state.settings import PART, Settings
-from persimchat.state.validation_errors import input_error, refuse_unknown, valid_fields
-from persimchat.state.yaml_text import yaml_text
+from ..state.companion.place import IDLE, Agent, Place, part_name, place_of
+from ..state.document import Document, Location, document_in, read_document, yaml_text
+from ..state.errors import InputError, suggestion
+from ..state.persona import Persona
+from ..state.plain_text import quoted
+from ..state.settings import PART, Settings
+from ..state.validation_errors import refuse_unknown, valid_fields
+from .catalogue import SHIPPED_FRAGMENTS, file_within, find_persona, is_path, load_persona, persona_in
+from .names import validated, wrong
 
 MAX_BYTES: Final = 256 * 1024
 """The largest place file."""
 
 SETTINGS: Final = (
-    "model_temperature",
-    "model_top_p",
-    "cognition",
-    "planning_and_reflection",
-    "memory_filtering",
-    "emotional_retrieval",
-    "stm_retrieval",
-    "relationships",
-    "social_goals",
-    "speech_register",
-    "utterance_words",
-    "seed",
-    "weights",
-    "ltm_capacity",
-    "memory_tokens",
-    "repetition_check",
-    "repetition_overlap",
-    "repetition_similarity",
-    "repetition_window",
-    "strict_answers",
-    "module_temperatures",
-    "answer_tokens",
-    "companion",
+    *["model_temperature", "model_top_p", "cognition", "planning_and_reflection", "memory_filtering"],
+    *["emotional_retrieval", "stm_retrieval", "relationships", "social_goals", "speech_register", "utterance_words"],
+    *["seed", "weights", "ltm_capacity", "memory_tokens", "repetition_check", "repetition_overlap"],
+    *["repetition_similarity", "repetition_window", "strict_answers", "module_temperatures", "answer_tokens"],
+    *["companion"],
 )
 """The settings that a place file may give: none that names a model, a server or a folder, or that spends money."""
 
@@ -134,17 +112,14 @@ def _place(document: Document, folder: Path | None) -> Place:
     if isinstance(resolved.get("agents"), list):
         resolved["agents"] = [_agent(document, n, given, folder) for n, given in enumerate(resolved["agents"])]
     read = Document(resolved, document.source, document.lines)
-    try:
-        place = Place.model_validate(resolved)
-    except ValidationError as error:
-        raise input_error(error, Place, read) from None
+    place = validated(Place, resolved, read)
     _refuse_problems(place, read)
     return place
 
 
 def _refuse_problems(place: Place, document: Document) -> None:
     for at, what, remedy in place.problems():
-        raise InputError(what, where=document.where(at), remedy=remedy)
+        raise wrong(document, at, what, remedy)
 
 
 def _places(document: Document) -> dict[str, dict[str, dict[str, Any]]]:
@@ -168,8 +143,7 @@ def _objects(document: Document, at: Location, given: Any) -> dict[str, Any]:
         for place, name in enumerate(given):
             text = _checked_name(document, (*at, place), _as_text(name))
             if text in names:
-                where = document.where((*at, place))
-                raise InputError(f"{quoted(text, 60)} is given twice", where=where, remedy="Keep one of the two.")
+                raise wrong(document, (*at, place), f"{quoted(text, 60)} is given twice", "Keep one of the two.")
             names[text] = IDLE
         return names
     remedy = "Write a list of objects, or lines 'object: state'."
@@ -183,8 +157,7 @@ def _named(document: Document, at: Location, given: Any, remedy: str) -> Mapping
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        what = f"{quoted(given, 60)} is not a mapping"
-        raise InputError(what, where=document.where(at), remedy=remedy)
+        raise wrong(document, at, f"{quoted(given, 60)} is not a mapping", remedy)
     return {_checked_name(document, (*at, name), name): value for name, value in given.items()}
 
 
@@ -195,7 +168,7 @@ def _checked_name(document: Document, at: Location, name: Any) -> str:
         return part_name(name)
     except ValueError as error:
         what, _, remedy = str(error).replace("; w", ". W").partition(". ")
-        raise InputError(what, where=document.where(at), remedy=f"{remedy.rstrip('.')}." if remedy else "") from None
+        raise wrong(document, at, what, f"{remedy.rstrip('.')}." if remedy else "") from None
 
 
 def _as_text(value: Any) -> Any:
@@ -209,33 +182,24 @@ def _settings(document: Document) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        where = document.where(at)
-        raise InputError("settings are not a mapping", where=where, remedy="Write lines 'name: value' under it.")
+        raise wrong(document, at, "settings are not a mapping", "Write lines 'name: value' under it.")
     outside = "Give it on the command line, in the environment or in a file of settings."
-    _refuse(document, at, [key for key in given if key not in SETTINGS and key in Settings.model_fields], outside)
-    refuse_unknown(document, at, given, SETTINGS)
+    refused = [((*at, key), outside) for key in given if key not in SETTINGS and key in Settings.model_fields]
     companion = given.get("companion")
     for key in companion if isinstance(companion, Mapping) else ():
-        if key in _NOT_OF_PLACES:
-            _refuse(document, (*at, "companion"), [key], _NOT_OF_PLACES[key])
-    try:
-        Settings.model_validate(dict(given), context=PART)
-    except ValidationError as error:
-        raise input_error(error, Settings, document, at) from None
+        refused += [((*at, "companion", key), _NOT_OF_PLACES[key])] if key in _NOT_OF_PLACES else []
+    for place, remedy in refused:
+        raise wrong(document, place, f"a place file does not set {place[-1]}", remedy)
+    refuse_unknown(document, at, given, SETTINGS)
+    validated(Settings, dict(given), document, at, context=PART)
     return dict(given)
-
-
-def _refuse(document: Document, at: Location, names: Iterable[str], remedy: str) -> None:
-    for name in names:
-        where = document.where((*at, name))
-        raise InputError(f"a place file does not set {name}", where=where, remedy=remedy)
 
 
 def _agent(document: Document, number: int, given: Any, folder: Path | None) -> Any:
     """An agent with its persona; without empty values."""
     at: Location = ("agents", number)
     if not isinstance(given, Mapping):
-        raise InputError("an agent is not a mapping", where=document.where(at), remedy="Write 'persona: …' under it.")
+        raise wrong(document, at, "an agent is not a mapping", "Write 'persona: …' under it.")
     refuse_unknown(document, at, given, valid_fields(Agent))
     found = {key: value for key, value in given.items() if value is not None}
     if "persona" in found:
@@ -244,22 +208,21 @@ def _agent(document: Document, number: int, given: Any, folder: Path | None) -> 
 
 
 def _persona(document: Document, at: Location, given: Any, folder: Path | None) -> Persona:
-    where = document.where(at)
     base = SHIPPED_FRAGMENTS if folder is None else folder
     if isinstance(given, Mapping):
         return persona_in(document, at, base, within=base)
     if not isinstance(given, str):
         remedy = "Write a name, or lines 'name: …' and 'description: …'."
-        raise InputError("a persona is a name, a path or a mapping", where=where, remedy=remedy)
+        raise wrong(document, at, "a persona is a name, a path or a mapping", remedy)
     if not is_path(given):
-        return find_persona(given, where=where)
+        return find_persona(given, where=document.where(at))
     shown = quoted(given.strip(), 120)
     if folder is None:
-        remedy = "Write the persona out, or name a shipped one."
-        raise InputError(f"a place that is sent cannot name files, such as {shown}", where=where, remedy=remedy)
+        what = f"a place that is sent cannot name files, such as {shown}"
+        raise wrong(document, at, what, "Write the persona out, or name a shipped one.")
     path = file_within(given.strip(), folder, folder)
     if path is None:
         there = [file.name for file in sorted(folder.glob("*.yaml"))]
         remedy = suggestion(given.strip(), there, otherwise="Write its path from this file's folder, and not above it.")
-        raise InputError(f"there is no persona file {shown} below this file's folder", where=where, remedy=remedy)
+        raise wrong(document, at, f"there is no persona file {shown} below this file's folder", remedy)
     return load_persona(path, within=folder)

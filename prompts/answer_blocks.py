@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from persimchat.prompts.blocks import Block, Item, basic_information, plan_and_identity, relationships
-from persimchat.state.answering import reasons_of
-from persimchat.state.mind import Mind, Situation, Utterance
-from persimchat.state.persona import Persona
-from persimchat.state.voting import Tally
+from ..state.baselines.rounds import Tally, reasons_of
+from ..state.mind import Mind, Situation, Utterance
+from ..state.persona import Persona
+from .blocks import Block, Item, basic_information, plan_and_identity, relationships
 
 
 def answers(given: Sequence[Utterance], name: str, sides: Mapping[str, str] | None = None) -> Block:

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.knowledge import field_levels, knowledge_level
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Mind, Situation, Utterance
-from persimchat.state.person_answer import Put
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import shortened
-from persimchat.state.verdict import answer_description
+from ..state.debates.verdict import answer_description
+from ..state.emotion import EMOTIONS
+from ..state.memory import Memory
+from ..state.mind import Mind, Situation, Utterance
+from ..state.person_answer import Put
+from ..state.persona import Persona, field_levels, knowledge_level
+from ..state.plain_text import shortened
 
 
 @dataclass(frozen=True)

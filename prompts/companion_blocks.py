@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from persimchat.prompts.blocks import Block, Item, estimated_tokens
-from persimchat.state.clock import ago, in_words
-from persimchat.state.companion import CompanionSituation, Label
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Situation
-from persimchat.state.trust import bounds
+from ..state.companion import CompanionSituation, Label
+from ..state.companion.clock import ago, in_words
+from ..state.companion.trust import bounds
+from ..state.memory import Memory
+from ..state.mind import Situation
+from .blocks import Block, Item, estimated_tokens
 
 _FACT_COST = 12
 """Estimated tokens of the words around a fact."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from persimchat.prompts.blocks import LONGEST_UTTERANCE, Block, Item
-from persimchat.state.clock import ago
-from persimchat.state.companion import Fact, Tie
-from persimchat.state.facts import Line
-from persimchat.state.plain_text import shortened
+from ..state.companion import Fact, Tie
+from ..state.companion.clock import ago
+from ..state.companion.facts import Line
+from ..state.plain_text import shortened
+from .blocks import LONGEST_UTTERANCE, Block, Item
 
 
 def known(facts: Sequence[Fact], person: str, at: str) -> Block:

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from persimchat.prompts.blocks import Block, estimated_tokens
-from persimchat.prompts.rendering import render
+from .blocks import Block, estimated_tokens
+from .rendering import render
 
 _A_MESSAGE: Final = 8
 """Tokens that a server's chat template puts around a message, about."""

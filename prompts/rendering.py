@@ -22,9 +22,9 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
 from pydantic import PrivateAttr
 
-from persimchat.prompts.blocks import Block, Item
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import clean
+from ..state.errors import PerSimChatError
+from ..state.plain_text import clean
+from .blocks import Block, Item
 
 TAGS: Final = (
     "basic_information",

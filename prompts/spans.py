@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from persimchat.prompts.blocks import Block, Item
-from persimchat.prompts.rendering import block_begins, without_gaps, worded_item
-from persimchat.state.errors import PerSimChatError
+from ..state.errors import PerSimChatError
+from .blocks import Block, Item
+from .rendering import block_begins, without_gaps, worded_item
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from persimchat.prompts import blocks
-from persimchat.prompts.blocks import Block, Item, last_utterances
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Situation, Utterance
-from persimchat.state.standing import strongest
-from persimchat.state.story_mind import StoryMind, StorySituation
+from ..state.memory import Memory
+from ..state.mind import Situation, Utterance
+from ..state.stories.standing import StoryMind, StorySituation, strongest
+from . import blocks
+from .blocks import Block, Item, last_utterances
 
 
 def story_scene(situation: Situation, story: StorySituation, name: str) -> Block:

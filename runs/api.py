@@ -2,23 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from persimchat.graph.node import wait_for
-from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event
-from persimchat.runs.result import Result, collected
-from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import run_simulation
-from persimchat.state.configuration import load_settings
-from persimchat.state.errors import InputError
-from persimchat.state.persona import Persona
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from pydantic import BaseModel, ConfigDict
+
+from ..graph.node import wait_for
+from ..personas.scenario import default_participants, load_scenario, make_scenario
+from ..state.configuration import load_settings
+from ..state.errors import InputError
+from ..state.persona import Persona
+from ..state.scenario import Scenario
+from ..state.settings import Settings
+from .control import Control
+from .events import (
+    Analysed,
+    Concluded,
+    Event,
+    Happened,
+    Judged,
+    MindChanged,
+    MindRecord,
+    Started,
+    Stopped,
+    StopReason,
+    StoryOutcome,
+    Totals,
+    Uttered,
+)
+from .folder.lines import DISCLAIMER
+from .run.branch import branch_run
+from .run.resume import resume_run
+from .run.simulation import run_simulation
+
+
+class Result(BaseModel):
+    """What a simulation gave."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str
+    utterances: list[Uttered]
+    minds: list[MindRecord]
+    stop_reason: StopReason
+    stop_source: str = ""
+    """Whose rule ended it: message_limit, closing, judge, guide, or a baseline's name."""
+    stop_detail: str = ""
+    """The rule's own words."""
+    conclusion: Concluded | None = None
+    """What a debate came to: the answer, and whether it is a consensus; None for discussions."""
+    verdicts: list[Judged] = []
+    """What the judge of a debate said, in order of turns."""
+    outcome: StoryOutcome | None = None
+    """The result of a story's vote; None for all other conversations."""
+    happenings: list[Happened] = []
+    """What happened in a story beside words: stages, meetings, standings, ballots."""
+    scores: list[Analysed] = []
+    """Analysis: coherence, sentiment and engagement of every utterance."""
+    totals: Totals
+    usage: list[dict[str, Any]]
+    folder: str | None
+    notice: str = ""
+    """Something the user should know, for example that no model was chosen and the offline model spoke."""
+    disclaimer: str = DISCLAIMER
+
+    def transcript(self) -> str:
+        """The conversation to read: one utterance a line, speaker first."""
+        return "\n".join(f"{u.speaker}: {u.text}" for u in self.utterances)
+
+
+_OF_STOPPED: Final = ("run", "conclusion", "outcome", "totals", "usage", "folder")
+
+
+async def collected(events: AsyncIterator[Event]) -> Result:
+    """The result of an event stream that runs to its end."""
+    return result_of([event async for event in events])
+
+
+def result_of(events: Iterable[Event]) -> Result:
+    """The result of all events of a run that came to its end."""
+    seen = list(events)
+    stopped = next(e for e in reversed(seen) if isinstance(e, Stopped))
+    return Result(
+        **{name: getattr(stopped, name) for name in _OF_STOPPED},
+        utterances=[e for e in seen if isinstance(e, Uttered)],
+        minds=[e.record for e in seen if isinstance(e, MindChanged)],
+        stop_reason=stopped.reason,
+        stop_source=stopped.source,
+        stop_detail=stopped.detail,
+        verdicts=[e for e in seen if isinstance(e, Judged)],
+        happenings=[e for e in seen if isinstance(e, Happened)],
+        scores=[e for e in seen if isinstance(e, Analysed)],
+        notice=next((e.notice for e in seen if isinstance(e, Started)), ""),
+    )
+
 
 Participant = str | Mapping[str, Any] | Persona
 
@@ -79,7 +157,7 @@ def astream_events(
     if settings is None:
         settings = load_settings(scenario=scenario.settings, **options)
     elif options:
-        settings = load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), **options})
+        settings = load_settings(environment={}, base=settings, **options)
     return run_simulation(scenario, settings, out=Path(out) if out is not None else None, control=control)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from persimchat.runs.events import (
+from .events import (
     Event,
     JudgeMindChanged,
     MindChanged,
@@ -27,7 +27,7 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
-from persimchat.runs.folder.past import stopped_event
+from .folder.reading import stopped_event
 
 _AT_ONCE: Final = 20
 """Past events that a follower gets before other tasks have their turn."""

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from persimchat.personas.names import full_name
-from persimchat.state.errors import InputError
-from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
-from persimchat.state.person_answer import PersonAnswer, Question, answer_of
+from ..personas.names import full_name
+from ..state.errors import InputError
+from ..state.intervention import AnyIntervention, Floor, Stop, intervention
+from ..state.person_answer import PersonAnswer, Question, answer_of
 
 LONGEST_PACE_S: Final = 600.0
 """The most seconds that somebody may want between two turns."""

@@ -12,30 +12,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from persimchat.runs.folder.debate_record import Concluded as Concluded
-from persimchat.runs.folder.debate_record import Position as Position
-from persimchat.runs.folder.debate_record import Standing as Standing
-from persimchat.runs.folder.guide_record import GuideTold as GuideTold
-from persimchat.runs.folder.mind_record import MindRecord as MindRecord
-from persimchat.runs.folder.mind_record import RecalledMemory as RecalledMemory
-from persimchat.runs.folder.stored import (
-    Count,
-    Counts,
-    Levels,
-    Points,
-    Seconds,
-    Share,
-    Spoken,
-    Stored,
-    Turn,
-    is_empty,
-    is_none,
-)
-from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
-from persimchat.runs.folder.totals import Totals as Totals
-from persimchat.state import person_answer
+from ..state import person_answer
+from .folder.parts import UNKNOWN, Count, Counts, Levels, Points, Seconds, Share, Spoken, Stored, Turn, left_out
+from .folder.parts import Concluded as Concluded
+from .folder.parts import GuideTold as GuideTold
+from .folder.parts import MindRecord as MindRecord
+from .folder.parts import Position as Position
+from .folder.parts import RecalledMemory as RecalledMemory
+from .folder.parts import Standing as Standing
+from .folder.parts import StoryOutcome as StoryOutcome
+from .folder.parts import Totals as Totals
 
 EVENTS_VERSION: Final = 1
 
@@ -46,9 +34,7 @@ OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "guide", "s
 """Reasons to stop with which a conversation came to its end by its own rules."""
 
 
-class _Event(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class _Event(Stored):
     version: int = EVENTS_VERSION
 
 
@@ -70,10 +56,8 @@ class Started(_Event):
         default=0, description="resumed runs and branches: the number of utterances in the past, which come first"
     )
     notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
-    guide: GuideTold | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="a focus group: its moderator, the questions, what is shown; left out without a guide",
+    guide: GuideTold | None = left_out(
+        "a focus group: its moderator, the questions, what is shown; left out without a guide"
     )
 
 
@@ -95,8 +79,8 @@ class Token(_Event):
     text: str
 
 
-class Uttered(Stored, _Event):
-    """An utterance is complete: the fields of one line of transcript.jsonl."""
+class Uttered(_Event):
+    """An utterance is complete: a row of the table utterances."""
 
     event: Literal["utterance"] = "utterance"
     turn: Spoken
@@ -106,15 +90,11 @@ class Uttered(Stored, _Event):
     heard_by: list[str] | None = Field(
         default=None, description="a whisper: who hears it besides the speaker; null if all hear it"
     )
-    edited_by: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="what replaced the speaker's own words: branch or moderator; left out if nothing did",
+    edited_by: str | None = left_out(
+        "what replaced the speaker's own words: branch or moderator; left out if nothing did"
     )
-    question: Spoken | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="the number of the guide's question that it puts, from 1; left out on all other utterances",
+    question: Spoken | None = left_out(
+        "the number of the guide's question that it puts, from 1; left out on all other utterances"
     )
     emotion: Levels = Field(default={}, description="the speaker's emotions; empty for people and baselines")
     need_to_talk: Levels = Field(default={}, description="of all participants, when the speaker was chosen")
@@ -122,10 +102,8 @@ class Uttered(Stored, _Event):
     tokens: Counts = Field(default={}, description="of the call that worded the utterance: input, output")
     corrections: list[str] = Field(default=[], description="faults of the first wording, and what was done about them")
     answer: str | None = Field(default=None, description="debate baselines: the speaker's answer")
-    conditional: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="debate baselines: the conditions of the speaker's answer; left out if there are none",
+    conditional: str | None = left_out(
+        "debate baselines: the conditions of the speaker's answer; left out if there are none"
     )
     confidence: Share | None = Field(
         default=None, description="debate baselines: how sure the speaker is of the answer, 0–1"
@@ -143,19 +121,15 @@ class Uttered(Stored, _Event):
         return self.response_time_s or None
 
 
-class Judged(Stored, _Event):
-    """The judge of a debate has given a verdict: the fields of one line of verdicts.jsonl."""
+class Judged(_Event):
+    """The judge of a debate has given a verdict: a row of the table verdicts."""
 
     event: Literal["verdict"] = "verdict"
     turn: Turn
     reasoning: str = ""
     consensus: bool
     answer: str = Field(default="", description="the answer agreed on; empty without consensus")
-    conditional: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="the conditions under which they agree; left out if there are none",
-    )
+    conditional: str | None = left_out("the conditions under which they agree; left out if there are none")
     positions: list[Position] = []
     progress: str = Field(default="", description="progressing or circling")
     overruled: str = Field(
@@ -164,8 +138,8 @@ class Judged(Stored, _Event):
     )
 
 
-class Analysed(Stored, _Event):
-    """An utterance was scored: the fields of one line of analysis.jsonl. Scores are 0–10 with one decimal."""
+class Analysed(_Event):
+    """An utterance was scored: a row of the table scores. Scores are 0–10 with one decimal."""
 
     event: Literal["analysis"] = "analysis"
     turn: Spoken
@@ -182,8 +156,8 @@ class Analysed(Stored, _Event):
         return not self.failed and None not in (self.coherence, self.sentiment, self.engagement)
 
 
-class Happened(Stored, _Event):
-    """Something happened in a story beside words: the fields of one line of story.jsonl.
+class Happened(_Event):
+    """Something happened in a story beside words: a row of the table happenings.
 
     As for an utterance, `heard_by` says who knows of it besides `speaker`.
     """
@@ -200,26 +174,20 @@ class Happened(Stored, _Event):
     heard_by: list[str] | None = Field(
         default=None, description="who knows of it besides the speaker, until the run is over; null if all do"
     )
-    room: str = Field(default="", exclude_if=is_empty, description="round, place of the stage, number: 2.1.3")
-    others: list[str] = Field(default=[], exclude_if=is_empty, description="with whom")
-    text: str = Field(default="", exclude_if=is_empty, description="in words, or the reason")
-    lines: list[str] = Field(
-        default=[], exclude_if=is_empty, description="next steps of a stock, plan of a choice, keywords of a summary"
-    )
-    choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
-    chosen_by: str | None = Field(
-        default=None, exclude_if=is_none, description='a choice: "branch" if a branch made it; left out elsewhere'
-    )
-    closeness: dict[str, int] = Field(
-        default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
-    )
-    beliefs: list[int] = Field(default=[], exclude_if=is_empty, description="the same of beliefs, in the file's order")
-    supports: str | None = Field(default=None, exclude_if=is_none, description="of a standing; empty for nobody")
-    influence: Count | None = Field(default=None, exclude_if=is_none, description="of a standing")
+    room: str = left_out("round, place of the stage, number: 2.1.3", "")
+    others: list[str] = left_out("with whom", [])
+    text: str = left_out("in words, or the reason", "")
+    lines: list[str] = left_out("next steps of a stock, plan of a choice, keywords of a summary", [])
+    choice: str = left_out("who or what was chosen", "")
+    chosen_by: str | None = left_out('a choice: "branch" if a branch made it; left out elsewhere')
+    closeness: dict[str, int] = left_out("of a review, the answered changes by name; of a standing, 0–100", {})
+    beliefs: list[int] = left_out("the same of beliefs, in the file's order", [])
+    supports: str | None = left_out("of a standing; empty for nobody")
+    influence: Count | None = left_out("of a standing")
 
 
-class Silenced(Stored, _Event):
-    """A participant is silent for a turn: the agent's model failed, or the person passed. A line of silences.jsonl."""
+class Silenced(_Event):
+    """A participant is silent for a turn: the agent's model failed, or the person passed. A row of silences."""
 
     event: Literal["silenced"] = "silenced"
     turn: Turn = Field(description="number of the utterance that the participant did not hear or did not make")
@@ -249,14 +217,12 @@ class Asked(_Event):
     agent: str = Field(description="who is asked")
     what: person_answer.Asked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
-    story: person_answer.StoryQuestion | None = Field(
-        default=None, exclude_if=is_none, description="in a story: who may be named, and all that the character knows"
+    story: person_answer.StoryQuestion | None = left_out(
+        "in a story: who may be named, and all that the character knows"
     )
-    puts: person_answer.Put | None = Field(
-        default=None, exclude_if=is_none, description="for a focus group's moderator: the question that is due"
-    )
-    position: person_answer.PositionQuestion | None = Field(
-        default=None, exclude_if=is_none, description="of `position`: the question, the form of its answer, and when"
+    puts: person_answer.Put | None = left_out("for a focus group's moderator: the question that is due")
+    position: person_answer.PositionQuestion | None = left_out(
+        "of `position`: the question, the form of its answer, and when"
     )
 
 
@@ -320,7 +286,12 @@ class TurnEnded(_Event):
     event: Literal["turn_ended"] = "turn_ended"
     turn: int
     max_messages: int
-    totals: Totals
+    totals: Totals = UNKNOWN
+    judgements: dict[str, dict[str, int]] = left_out(
+        "by module: how many judgements of minds it was asked for so far, and with what results; left out "
+        "if there were none",
+        {},
+    )
 
 
 class Stopped(_Event):
@@ -336,9 +307,7 @@ class Stopped(_Event):
     )
     detail: str = Field(default="", description="the rule's explanation, or the error; one line")
     conclusion: Concluded | None = Field(default=None, description="the result of a debate; null in discussions")
-    outcome: StoryOutcome | None = Field(
-        default=None, exclude_if=is_none, description="the result of a story's vote; left out without one"
-    )
+    outcome: StoryOutcome | None = left_out("the result of a story's vote; left out without one")
     turn: int
     totals: Totals
     usage: list[dict[str, Any]] = Field(description="calls, tokens and cost per module, agent and model")

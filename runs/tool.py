@@ -10,20 +10,19 @@ from typing import Any, Final, Literal, get_args
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from persimchat.graph.context import listed, settings_of
-from persimchat.graph.node import wait_for
-from persimchat.nodes.assembling import scenario_of
-from persimchat.personas.catalogue import shipped
-from persimchat.runs.api import asimulate
-from persimchat.runs.folder.lines import CONDITION
-from persimchat.runs.result import Result
-from persimchat.state.configuration import load_settings
-from persimchat.state.conversation import Conversation
-from persimchat.state.errors import InputError
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from ..graph.context import listed, settings_of
+from ..graph.node import wait_for
+from ..nodes.assembling import scenario_of
+from ..personas.catalogue import shipped
+from ..state.configuration import load_settings
+from ..state.conversation import Conversation
+from ..state.errors import InputError
+from ..state.persona import Persona
+from ..state.plain_text import one_line
+from ..state.scenario import Scenario
+from ..state.settings import Settings
+from .api import Result, asimulate
+from .folder.lines import CONDITION
 
 Kind = Literal["discussion", "debate"]
 """The conversations that an agent can ask for."""
@@ -221,4 +220,4 @@ def _check(settings: Settings | None, most_messages: int, most_people: int, name
             )
     if settings is not None:
         for kind in get_args(Kind):
-            load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), "mode": kind})
+            load_settings(environment={}, base=settings, mode=kind)

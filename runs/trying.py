@@ -16,26 +16,25 @@ from typing import Any, Final, cast
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
-from persimchat.graph.baselines import graph_for
-from persimchat.memory.recollection import discard
-from persimchat.models import ladder
-from persimchat.models.answers import answer_text, stop_problem
-from persimchat.models.asking import appraisal
-from persimchat.models.capacity import context_tokens
-from persimchat.models.exchange import Exchange
-from persimchat.models.extraction import find_object
-from persimchat.models.failures import TransientModelError
-from persimchat.models.ledger import LEDGER, Ledger
-from persimchat.models.local.files import model_file
-from persimchat.models.local.gguf import read_header
-from persimchat.models.naming import ModelName, parse_model_name
-from persimchat.models.recording import Request
-from persimchat.models.registry import ready_model
-from persimchat.personas.catalogue import shipped
-from persimchat.runs.run.simulation import input_of
-from persimchat.state import judgement, mind
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODULES, OUTSIDE, Settings
+from ..graph.kinds import graph_for
+from ..memory.recollection import discard
+from ..models import ladder
+from ..models.answers import answer_text, find_object, stop_problem
+from ..models.asking import appraisal
+from ..models.capacity import context_tokens
+from ..models.exchange import Exchange
+from ..models.failures import TransientModelError
+from ..models.ledger import LEDGER, Ledger
+from ..models.local.files import model_file
+from ..models.local.gguf import read_header
+from ..models.naming import ModelName, parse_model_name
+from ..models.recording import Request
+from ..models.registry import ready_model
+from ..personas.catalogue import shipped
+from ..state import judgement, mind
+from ..state.scenario import Scenario
+from ..state.settings import MODULES, OUTSIDE, Settings
+from .run.simulation import input_of
 
 _RUN: Final = "models-try"
 _TOPIC: Final = "Should our town close its centre to cars?"

@@ -1,4 +1,4 @@
-"""What evaluators answer about a recorded conversation: the reasons first, then a score within strict bounds.
+"""What models answer about conversations that are over: scores, solutions, interviews, themes.
 
 The model reads docstrings and field descriptions as part of the JSON schema. A score out of its bounds is asked for
 again and never moved into them.
@@ -7,15 +7,15 @@ again and never moved into them.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, create_model
 
-from persimchat.state.answer_format import AnswerFormat
-from persimchat.state.emotion import Level
-from persimchat.state.judgement import Explanation, Judgement
-from persimchat.state.setting_values import no_switch
-from persimchat.state.verdict import answer_description, answer_type
+from .debates.answers import AnswerFormat
+from .debates.verdict import answer_description, answer_type
+from .emotion import Level
+from .judgement import Explanation, Judgement, Sentence, cut_to
+from .setting import no_switch
 
 # The bounds come before the validator; after it, JSON schemas would not have them under their names.
 Change = Annotated[int, Field(ge=-5, le=5), BeforeValidator(lambda value: no_switch(value, "a score"))]
@@ -70,3 +70,46 @@ def solution_schema(
     base = ReasonedSolution if reasoned else Solution
     parsed: Any = (answer_type(form, choices), Field(description=answer_description(form, choices)))
     return create_model(base.__name__, __base__=base, answer=parsed)
+
+
+LONGEST_QUESTION: Final = 2000
+"""The most characters of a question."""
+
+
+class InterviewReply(Judgement):
+    """What somebody answers in an interview."""
+
+    answer: Explanation = Field(description="what you say, in the first person and in your own way of speaking")
+
+
+MOST_THEMES: Final = 8
+MOST_QUOTES: Final = 8
+LONGEST_NAME: Final = 80
+LAST_LINE: Final = 10_000_000
+
+_Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME), cut_to(LONGEST_NAME)
+]
+
+
+class FoundQuote(Judgement):
+    """Words of one person, copied."""
+
+    line: int = Field(ge=0, le=LAST_LINE, description="the number of the line that they stand in")
+    words: Sentence = Field(description="the words, copied letter by letter from that line")
+
+
+class FoundTheme(Judgement):
+    """One theme of the answers."""
+
+    name: _Name = Field(description="the theme in two to six words")
+    about: Sentence = Field(description="what people say about it, in one sentence, with where they differ")
+    quotes: list[FoundQuote] = Field(
+        min_length=1, max_length=MOST_QUOTES, description="words that show it, of different people where there are any"
+    )
+
+
+class FoundThemes(Judgement):
+    """The themes of the answers to one question."""
+
+    themes: list[FoundTheme] = Field(max_length=MOST_THEMES, description="the themes, the most common first")

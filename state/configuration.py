@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.state.document import Document, Location, parse_value, read_document
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.setting import hint_at, with_current_names
-from persimchat.state.settings import FORMER_NAMES, PART, Settings
-from persimchat.state.validation_errors import expected, input_error, valid_fields
+from .document import Document, Location, parse_value, read_document
+from .errors import InputError, suggestion
+from .kinds import fitting
+from .settings import PART, Settings
+from .validation_errors import expected, input_error, valid_fields
 
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
@@ -43,6 +43,7 @@ def load_settings(
     *,
     environment: Mapping[str, str] | None = None,
     scenario: Mapping[str, Any] | None = None,
+    base: Settings | None = None,
     **arguments: Any,
 ) -> Settings:
     """Merge all sources into settings; a later source overrides an earlier one, key by key within mappings.
@@ -53,23 +54,27 @@ def load_settings(
             `max_messages`, `PERSIMCHAT_WEIGHTS__RECENCY=2` sets `weights.recency`; lists and mappings are written in
             JSON or YAML. An empty variable counts as not set. No .env file is read.
         scenario: the settings of a scenario.
+        base: settings below all others.
         **arguments: settings by name; a dotted name reaches inside (`**{"weights.recency": 2}`).
 
     Raises:
         InputError: a source is invalid; the error names source, field, value, bound and remedy.
     """
-    sources: list[tuple[Document, str]] = []
+    below = [(Document(base.model_dump(exclude_unset=True)), "")] if base is not None else []
+    own: list[tuple[Document, str]] = []
     if scenario:
-        sources.append((Document(scenario, "the scenario's settings"), ""))
+        own.append((Document(scenario, "the scenario's settings"), ""))
     if file is not None:
-        sources.append((read_document(Path(file)), ""))
-    sources += _from_environment(os.environ if environment is None else environment)
-    sources += _from_arguments(arguments)
+        own.append((read_document(Path(file)), ""))
+    around = list(_from_environment(os.environ if environment is None else environment))
+    last = list(_from_arguments(arguments))
     merged: dict[str, Any] = {}
-    for given, where in sources:
-        document = current_names(given)
-        _check(document, where)
-        merged = _joined(merged, document.data)
+    for given, where in (*below, *own, *around, *last):
+        _check(given, where)
+        merged = _joined(merged, given.data)
+    # Base and environment are for all kinds, so what this conversation does not have is left out of them, not refused.
+    asked = {name for given, _ in (*own, *last) for name in given.data}
+    merged = {**fitting(merged), **{name: merged[name] for name in asked}}
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
@@ -94,34 +99,6 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     return ".".join(path), _typed(value, path, f"setting {name}")
 
 
-def current_names(document: Document, under: str = "") -> Document:
-    """The document with all settings under their current names; warns of each old name (`RenamedSetting`).
-
-    Args:
-        document: the data.
-        under: the field that holds the settings; empty if they are the whole document.
-
-    Raises:
-        InputError: the document gives one setting under two names.
-    """
-    at: Location = (under,) if under else ()
-    given = document.data[under] if under else document.data
-    if not FORMER_NAMES.keys() & given.keys():
-        return document
-    try:
-        settings = with_current_names(given, FORMER_NAMES)
-    except ValueError as error:
-        what, _, remedy = str(error).partition("; ")
-        raise InputError(what, where=document.where(at), remedy=f"{remedy.capitalize()}.") from None
-
-    def current(place: Location) -> Location:
-        inside = place[: len(at)] == at and len(place) > len(at)
-        return (*at, FORMER_NAMES.get(str(place[len(at)]), place[len(at)]), *place[len(at) + 1 :]) if inside else place
-
-    lines = {current(place): line for place, line in document.lines.items()}
-    return Document({**document.data, under: settings} if under else settings, document.source, lines)
-
-
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document, str]]:
     """One document per variable, in order of names."""
     for variable in sorted(environment):
@@ -129,7 +106,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document
             continue
         where = f"environment variable {variable}"
         head, *inner = variable[len(PREFIX) :].split("__")
-        path: tuple[str, ...] = (_current(head.lower()), *inner)
+        path: tuple[str, ...] = (head.lower(), *inner)
         if path[0] not in Settings.model_fields:
             known = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
             raise InputError(
@@ -153,19 +130,10 @@ def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, st
 def _path(name: str) -> tuple[str, ...]:
     """A dotted name in parts. Within a mapping with free names, the rest is one part: `prices.gpt-4.1`."""
     head, dot, rest = name.partition(".")
-    head = _current(head)
     if not dot:
         return (head,)
     anything = not valid_fields(Settings, (head,)) and expected(Settings, (head,)).startswith("a mapping")
     return (head, rest) if anything else (head, *rest.split("."))
-
-
-def _current(name: str) -> str:
-    """A setting's current name; warns of an old one."""
-    current = FORMER_NAMES.get(name, name)
-    if current != name:
-        hint_at(name, current)
-    return current
 
 
 def _require_known(path: tuple[str, ...], where: str) -> None:

@@ -12,11 +12,11 @@ from pydantic import Field, TypeAdapter
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from persimchat.state.mind import Mind, Utterance
-from persimchat.state.outcomes import Streak, add_outcomes, add_to_streaks
-from persimchat.state.persona import Persona
-from persimchat.state.relationship import RELATIONSHIP_TYPES, Relationship
-from persimchat.state.verdict import Conclusion, VerdictRecord
+from .debates.verdict import Conclusion, VerdictRecord
+from .mind import Mind, Utterance
+from .outcomes import Streak, add_outcomes, add_to_streaks
+from .persona import RELATIONSHIP_TYPES, Persona, Relationship
+from .speech import addressees
 
 
 def append_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -197,7 +197,7 @@ class Conversation(ConversationInput, total=False):
     stop_detail: str
     """The rule's explanation, one sentence; empty until the end."""
     verdicts: Verdicts
-    """The judge's verdicts, one per utterance judged (state/verdict.py)."""
+    """The judge's verdicts, one per utterance judged (state/debates/verdict.py)."""
     conclusion: Conclusion | None
     """The conclusion of a debate; None until its end, and in discussions."""
     closing: str
@@ -246,6 +246,34 @@ def participants(state: Mapping[str, Any]) -> dict[str, Mind]:
 def judge_mind(state: Mapping[str, Any]) -> Mind | None:
     """The persona judge's mind; None with other judges and in discussions."""
     return next((mind for mind in state.get("agents", {}).values() if mind.get("role") == "judge"), None)
+
+
+def new_utterance(
+    turn: int, speaker: str, text: str, present: Sequence[str], *, addressing: str | None = None, **more: Any
+) -> Utterance:
+    """An utterance; what is not given is as of words that no model was asked for.
+
+    Args:
+        turn: its number.
+        speaker: who says it.
+        text: the words.
+        present: all participants' names.
+        addressing: the words that may name others, if these are not all of them.
+        **more: further fields of `Utterance`; those that are None are missing.
+    """
+    made = {
+        "turn": turn,
+        "speaker": speaker,
+        "text": text,
+        "addressees": addressees(text if addressing is None else addressing, speaker, list(present)),
+        "emotion": {},
+        "need_to_talk": {},
+        "response_time_s": 0.0,
+        "tokens": {"input": 0, "output": 0},
+        "corrections": [],
+        **{name: value for name, value in more.items() if value is not None},
+    }
+    return cast(Utterance, made)
 
 
 def as_message(utterance: Utterance, message_id: str, *, by_person: bool = False) -> AIMessage | HumanMessage:

@@ -1,4 +1,4 @@
-"""Reads YAML and JSON files, and records the line of every value, so that an error can name it.
+"""Reads YAML and JSON files with the line of every value, so that an error can name it, and writes data as YAML.
 
 Values are plain data: the safe loader's types only, without YAML 1.1's surprises. `no` and `off` stay text (pydantic
 reads them as false if a field is a boolean), as do dates, times and numbers with a leading zero.
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from persimchat.state.errors import InputError
+from .errors import InputError
 
 MAX_BYTES: Final = 1_000_000
 """The largest file that is read."""
@@ -82,6 +82,17 @@ def parse_value(text: str) -> Any:
         return _parse_yaml(text, "")[0]
     except InputError as error:
         raise ValueError(error.what) from None
+
+
+def table(module: str, name: str) -> Any:
+    """The data of a YAML file that belongs to a module and lies beside it.
+
+    Args:
+        module: its `__file__`.
+        name: of the file, from the module's folder.
+    """
+    text = (Path(module).parent / name).read_text(encoding="utf-8")
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def read_document(path: Path, most: int = MAX_BYTES) -> Document:
@@ -264,3 +275,44 @@ def _too_much(source: str) -> InputError:
         where=source,
         remedy=f"Keep to {_MAX_DEPTH} levels and {MAX_VALUES:,} values; an alias counts as often as it is used.",
     )
+
+
+_WIDTH: Final = 120
+
+
+class Dumper(yaml.SafeDumper):
+    """Indents lists under their key, as in handwritten YAML, and writes no anchors."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent also the items of a list."""
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write everything out."""
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A text; with line ends of Unicode in double quotes, since a reader takes them for spaces elsewhere."""
+    style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+Dumper.add_representer(str, _text)
+
+# YAML 1.1 in Python takes 1e3 and +.5 for text and our reader for numbers, so they are quoted.
+Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"),
+    list("-+.0123456789"),
+)
+
+
+def yaml_text(data: Any, dumper: type[yaml.SafeDumper] = Dumper) -> str:
+    """Plain data as the text of a YAML file, keys in their order.
+
+    Args:
+        data: mappings, lists, texts, numbers, true and false.
+        dumper: writes also values of further types.
+    """
+    return yaml.dump(data, Dumper=dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)

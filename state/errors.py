@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
 
-from persimchat.state.plain_text import capitalised
+from .plain_text import capitalised
 
 
 class PerSimChatError(Exception):

@@ -20,11 +20,9 @@ from pydantic import (
     ValidationError,
 )
 
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.names import as_listed
-from persimchat.state.normalise import is_visible
-from persimchat.state.plain_text import clean, one_line, quoted
-from persimchat.state.scenario import Topic
+from .errors import InputError, suggestion
+from .plain_text import as_listed, clean, is_visible, one_line, quoted
+from .scenario import Topic
 
 MODERATOR: Final = "Moderator"
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
-from persimchat.state.companion import Cause
-from persimchat.state.emotion import EmotionalState, Level
-from persimchat.state.plain_text import shortened
+from .companion import Cause
+from .emotion import EmotionalState, Level
+from .plain_text import shortened
 
 LONGEST_REASON: Final = 200
 LONGEST_SENTENCE: Final = 300

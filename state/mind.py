@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from persimchat.state.companion import CompanionMind, CompanionSituation
-from persimchat.state.listening import Listening
-from persimchat.state.outcomes import Judged, Outcome, Weak
-from persimchat.state.person_answer import PositionQuestion, Put, StoryQuestion
-from persimchat.state.story_mind import StoryMind, StorySituation
+from .companion import CompanionMind, CompanionSituation
+from .listening import Listening
+from .outcomes import Judged, Outcome, Weak
+from .person_answer import PositionQuestion, Put, StoryQuestion
+from .stories.standing import StoryMind, StorySituation
 
 
 class Utterance(TypedDict):
@@ -37,7 +37,7 @@ class Utterance(TypedDict):
     tokens: dict[str, int]
     """`input` and `output` tokens of the call that worded it."""
     corrections: list[str]
-    """Corrections made to the first wording, from `state.repetition.CORRECTIONS`; often empty."""
+    """Corrections made to the first wording, from `state.speech.CORRECTIONS`; often empty."""
     heard_by: NotRequired[list[str]]
     """The hearers of a whisper, without its speaker (state/visibility.py); missing if all participants hear it."""
     edited_by: NotRequired[str]
@@ -82,7 +82,7 @@ class Situation(TypedDict):
     recent: list[Utterance]
     """The last utterances, oldest first."""
     debate: dict[str, Any] | None
-    """The form of a debate's answer: `format` (state/answer_format.py) and `choices`; None in discussions."""
+    """The form of a debate's answer: `format` (state/debates/answers.py) and `choices`; None in discussions."""
     closing: bool
     """Whether the end is near, so that it is time to take leave."""
     story: NotRequired[StorySituation]

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 
 from typing_extensions import TypedDict
 
-from persimchat.state.settings import MODULES
+from .settings import MODULES
 
 Outcome = Literal["valid", "again", "corrected", "failed"]
 """Valid at the first try; valid at the second; a number or list was corrected; invalid twice, so nothing changes."""

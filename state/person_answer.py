@@ -13,11 +13,10 @@ from typing import Any, Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.intervention import words
-from persimchat.state.names import as_listed, matching
-from persimchat.state.plain_text import one_line, quoted
-from persimchat.state.poll import Poll
+from .errors import InputError, suggestion
+from .intervention import words
+from .plain_text import as_listed, matching, one_line, quoted
+from .poll import Poll
 
 Asked = Literal["utterance", "need_to_talk", "choice", "ballot", "position"]
 """What a person is asked for; `choice` (whom they talk to) and `ballot` are asked in stories only, `position` (where

@@ -1,4 +1,4 @@
-"""A persona: the description of a character (thesis, 4.1.3)."""
+"""Who takes part: personas (thesis, 4.1.3), how much they know, and how two of them stand to each other."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
-from persimchat.state.emotion import Level
-from persimchat.state.normalise import name_as_written, seen
+from .document import table
+from .emotion import Level
+from .errors import suggestion
+from .plain_text import name_as_written, seen
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
 """0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
@@ -129,3 +132,93 @@ class Persona(BaseModel):
         """The age in years; None if it is not given as a number."""
         found = re.search(r"(?<!\d)\d{1,3}(?!\d)", self.characteristic("age") or "")
         return int(found.group()) if found else None
+
+
+_TABLES: Final[dict[str, Any]] = table(__file__, "persona.yaml")
+
+RELATIONSHIP_TYPES: Final[dict[str, tuple[str, bool]]] = {
+    name: (found["group"], found.get("directed", False)) for name, found in _TABLES["relationships"].items()
+}
+"""Every relationship type, with its group, and whether direction matters.
+
+Then `from_` is the first-named side: the admirer, the annoyed, the betrayed, the leader, the parent …
+"""
+
+
+ONE_SIDED: Final = frozenset({"admirer", "annoyed", "betrayed"})
+"""Types that describe the feelings of one side; two participants may have one in each direction."""
+
+
+def known_type(value: object) -> str:
+    """A validator that returns a relationship type in its own spelling: "mentor_mentee" for "Mentee, mentor".
+
+    Raises:
+        ValueError: there is no such type; the nearest is suggested.
+    """
+    words = re.findall(r"[^\W_]+", str(value).casefold())
+    key = next((known for known in RELATIONSHIP_TYPES if sorted(known.split("_")) == sorted(words)), "_".join(words))
+    if key not in RELATIONSHIP_TYPES:
+        raise ValueError(f"unknown relationship type {value!r}. {suggestion(key, RELATIONSHIP_TYPES)}")
+    return key
+
+
+class Relationship(BaseModel):
+    """How two participants stand to each other.
+
+    In a file it is written `{from: Anna, to: Ben, type: parent_child, note: ...}`: Anna is the parent.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    from_: str = Field(alias="from", min_length=1, description="the first-named side")
+    to: str = Field(min_length=1, description="the second-named side")
+    type: str = Field(description="one of the relationship types")
+    note: str = Field(default="", max_length=500, description="anything more about it, in words")
+
+    @field_validator("type", mode="before")
+    @classmethod
+    def _known(cls, value: object) -> object:
+        return known_type(value)
+
+    def seen_by(self, name: str) -> dict[str, str] | None:
+        """The relationship from the view of `name` (`to`, `type`, `side`, `note`), or None if it is between others."""
+        if name == self.from_:
+            return {"to": self.to, "type": self.type, "side": "from", "note": self.note}
+        if name == self.to:
+            return {"to": self.from_, "type": self.type, "side": "to", "note": self.note}
+        return None
+
+
+def derived_level(persona: Persona) -> int:
+    """The general knowledge level 0–5 of a persona that states none.
+
+    Education sets the level, an occupation in research raises it by one, and age limits it (thesis, Listing 5.1 gives
+    the levels' typical ages: under 4 none, to 7 basic, to 14 elementary, to 17 intermediate). An adult without further
+    data is at 3, intermediate.
+    """
+    education = (persona.characteristic("education") or persona.characteristic("education level") or "").casefold()
+    occupation = (persona.characteristic("occupation") or "").casefold()
+    level = next((one["level"] for one in _TABLES["education"] if any(word in education for word in one["words"])), 3)
+    if any(word in occupation for word in _TABLES["expert_occupations"]):
+        level = min(5, level + 1)
+    age = persona.age
+    if age is not None:
+        cap = 0 if age < 4 else 1 if age < 8 else 2 if age < 15 else 3 if age < 18 else 5
+        level = min(level, cap)
+    return level
+
+
+def knowledge_level(persona: Persona) -> int:
+    """The persona's overall knowledge level: as stated, else derived."""
+    if isinstance(persona.knowledge, int):
+        return persona.knowledge
+    if isinstance(persona.knowledge, dict) and "overall" in persona.knowledge:
+        return persona.knowledge["overall"]
+    return derived_level(persona)
+
+
+def field_levels(persona: Persona) -> dict[str, int]:
+    """The levels that the persona states for single fields, without the overall one."""
+    if not isinstance(persona.knowledge, dict):
+        return {}
+    return {field: level for field, level in persona.knowledge.items() if field != "overall"}

@@ -1,9 +1,15 @@
-"""Makes text from people and models harmless: without escape sequences, invisible characters and credentials."""
+"""Texts: harmless without escape sequences and credentials, in normal forms for comparison, and names found in them.
+
+Normal forms ignore case, diacritics, hyphens or invisible characters; letters of different scripts that look alike
+(Latin a, Cyrillic а) stay different.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
 
 _SEQUENCE: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, movements of the cursor
@@ -59,3 +65,133 @@ def quoted(value: object, most: int) -> str:
     """A value as an error quotes it: on one line, of at most `most` characters, without credentials in addresses."""
     text = without_credentials(repr(value), "***@")
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+"""Letters that Unicode does not decompose into a letter and a mark."""
+
+_IGNORED: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Unicode's Default_Ignorable_Code_Point: soft hyphens, joiners, variation selectors, tags, marks of direction, …"""
+
+_UNCLEAR: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters except white space, halves of characters, and characters that change the direction of text."""
+
+_PIECE: Final = 500
+"""The length of the pieces in which a text is normalised."""
+
+_BLANK: Final = "\u2800"
+"""A Braille cell without dots: an invisible symbol."""
+
+
+def visible_form(text: str) -> str:
+    """The visible form of a text: texts with the same form look the same.
+
+    The form ignores width, style and case of letters, the encoding of accents, invisible characters, and the kind and
+    number of spaces. It keeps accents and punctuation.
+    """
+    return " ".join(_casefolded(text).split())
+
+
+def is_visible(text: str) -> bool:
+    """Whether a text has a visible character: neither a space nor a combining mark nor an ignored character."""
+    return any(
+        c.isprintable() and c != _BLANK and unicodedata.category(c)[0] not in "MZ" for c in _IGNORED.sub("", text)
+    )
+
+
+def seen(text: str) -> str:
+    """A validator that returns a text with a visible character.
+
+    Raises:
+        ValueError: the text is empty, or has only invisible characters.
+    """
+    if not is_visible(text):
+        raise ValueError("there is no visible character in it. Write at least one letter, digit or sign.")
+    return text
+
+
+def name_as_written(text: str) -> str:
+    """A validator that puts a name on one line, with single spaces, otherwise as it was written.
+
+    Raises:
+        ValueError: the name has no visible character, or has a control character or one that changes the direction.
+    """
+    name = " ".join(text.split())
+    unclear = _UNCLEAR.search(name)
+    if unclear is not None:
+        sign = f"U+{ord(unclear.group()):04X}"
+        raise ValueError(f"name holds the control character {sign}. Write it without.")
+    if not is_visible(name):
+        raise ValueError("name has no visible character")
+    return name
+
+
+def normalised(form: Literal["NFKC", "NFKD"], text: str) -> str:
+    """A text in one of Unicode's normal forms, made in pieces, because a long row of marks takes quadratic time."""
+    return "".join(unicodedata.normalize(form, text[i : i + _PIECE]) for i in range(0, len(text), _PIECE))
+
+
+def without_marks(text: str) -> str:
+    """Text in lower case without diacritics: Nováková and NOVAKOVA become the same."""
+    decomposed = normalised("NFKD", _casefolded(text))
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
+
+
+def folded(text: str) -> str:
+    """Text for comparison: lower case, no diacritics, single spaces; hyphens and underscores count as spaces."""
+    return " ".join(without_marks(text).replace("-", " ").replace("_", " ").split())
+
+
+def _casefolded(text: str) -> str:
+    """Unicode's NFKC_Casefold; a second application changes nothing."""
+    if text.isascii():
+        return text.casefold()
+    plain = text
+    for _ in range(3):  # some letters decompose only in lower case
+        plain = normalised("NFKC", _IGNORED.sub("", plain).casefold())
+    return _IGNORED.sub("", plain)
+
+
+_AROUND_NAMES: Final = " \t\n.,:;!?\"'“”„*_`()[]"
+
+
+def matching(wanted: str, names: Sequence[str]) -> list[str]:
+    """The names that `wanted` may mean, by the first rule that finds any.
+
+    The rules: names written exactly so; names that look the same; names equal except for case and diacritics; names
+    that contain it as one word or as several in a row (a first name, a surname).
+    """
+    form, key = visible_form(wanted), folded(wanted)
+    if not form:
+        return []
+    exact = [name for name in names if name == wanted] or [name for name in names if visible_form(name) == form]
+    if exact or not key:
+        return exact
+    exact = [name for name in names if folded(name) == key]
+    return exact or [name for name in names if f" {key} " in f" {folded(name)} "]
+
+
+def as_listed(wanted: str, names: Sequence[str]) -> str:
+    """The first of `names` that looks the same as `wanted`, in its own spelling; `wanted` itself if none does."""
+    if wanted in names:
+        return wanted
+    form = visible_form(wanted)
+    return next((name for name in names if visible_form(name) == form), wanted)
+
+
+def full_names(names: Sequence[str]) -> Callable[[Any], Any]:
+    """A validator that turns what a model wrote for one of these names into the full name, if only one matches.
+
+    Models write first names, other spellings, and marks around names. The validator leaves everything else unchanged.
+    """
+
+    def full(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = matching(value, names) or matching(value.strip(_AROUND_NAMES), names)  # a name may be such marks alone
+        return found[0] if len(found) == 1 else value
+
+    return full

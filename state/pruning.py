@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from persimchat.state.setting_values import no_switch
+from .setting import no_switch
 
 Method = Literal["attention", "embedding", "length", "random", "none"]
 Query = Literal["prompt", "response"]
@@ -222,7 +222,7 @@ class Check(BaseModel):
 
 
 class Pruned(BaseModel):
-    """What one prompt lacked: `pruned` in the speaker's line of minds.jsonl."""
+    """What one prompt lacked: `pruned` in the speaker's row of the table minds."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from persimchat.state.errors import suggestion
-from persimchat.state.guide import Guide
-from persimchat.state.normalise import seen, visible_form
-from persimchat.state.persona import Persona
-from persimchat.state.relationship import ONE_SIDED, Relationship
-from persimchat.state.setting import with_current_names
-from persimchat.state.settings import FORMER_NAMES
-from persimchat.state.story import Story
+from .errors import suggestion
+from .persona import ONE_SIDED, Persona, Relationship
+from .plain_text import seen, visible_form
+from .poll import Guide
+from .stories.story import Story
 
 LONGEST_TOPIC: Final = 8_000
 """Characters of a topic."""
@@ -56,12 +53,6 @@ class Scenario(BaseModel):
         description="the guide of a focus group: who asks, the questions, what is shown",
     )
     settings: dict[str, Any] = Field(default_factory=dict, description="settings of this scenario")
-
-    @field_validator("settings")
-    @classmethod
-    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Accept old names."""
-        return with_current_names(value, FORMER_NAMES)
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:

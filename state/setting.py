@@ -1,15 +1,20 @@
-"""Metadata of a setting: its group, its option, the settings that it depends on, and when it may change.
+"""Metadata of a setting, and the types of settings that are not plain numbers or texts.
 
-The field itself (`state/setting_fields.py`) has type, bounds, default and description. The options of the commands, the
-page's form, the changes that a resumed run or a branch may make, and the table in docs/settings.md come from both.
+The options of the commands, the page's form, the changes that a resumed run or a branch may make, and the table in
+docs/settings.md come from a setting's field and its `About`.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from .document import table
+from .plain_text import seen
 
 Group = Literal["conversation", "judge", "model", "agents", "speaking", "limits", "advanced"]
 
@@ -27,67 +32,168 @@ GROUPS: Final[dict[Group, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """Metadata of a field of `Settings`.
+    """What settings.yaml says of a setting.
 
     Attributes:
         group: where it is listed.
+        description: what it is.
         option: placeholder for the value of its own option of the command line, `--name-of-the-setting`; empty for a
             switch, None if only `--set` reaches it.
         also: other names of the option, which stay valid.
         help: the option's help, if the description does not suit the command line.
         usual: the default in words, if the field's default is None.
-        only_if: the settings that it depends on, each with the values for which this setting has an effect.
-        or_if: another such condition, which is enough by itself.
+        needs: the settings that it depends on, each with the values for which this setting has an effect.
         changes: "resume" if a resumed run may change it, "branch" if only a branch may, "never" if the history that a
             branch shares with its run depends on it.
-        formerly: old names in files, variables, arguments and options; accepted with a warning.
         shapes: whether it shapes the conversation. Limits, prices and places of storage do not: a conversation of an
             experiment is the same one whatever they are.
     """
 
     group: Group
+    description: str = ""
     option: str | None = None
-    also: tuple[str, ...] = ()
+    also: Sequence[str] = ()
     help: str = ""
     usual: str = ""
-    only_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    or_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     changes: Literal["resume", "branch", "never"] = "branch"
-    formerly: tuple[str, ...] = ()
     shapes: bool = True
 
-    @property
-    def conditions(self) -> list[Mapping[str, tuple[str, ...]]]:
-        """The conditions of which one must hold for the setting to have an effect; empty if it always has."""
-        return [way for way in (self.only_if, self.or_if) if way]
+
+@cache
+def said() -> dict[str, About]:
+    """What is said of each setting, by name, in order of listing."""
+    return {name: About(**given) for name, given in table(__file__, "kinds/settings.yaml").items()}
 
 
-class RenamedSetting(FutureWarning):
-    """A setting was given by its old name."""
+class Setting(NamedTuple):
+    """A field of a group of settings before it has its description."""
+
+    default: dict[str, Any]
+    bounds: dict[str, Any]
 
 
-def hint_at(old: str, current: str) -> None:
-    """Warn (`RenamedSetting`) of the use of an old name."""
-    warnings.warn(f"{old} is called {current} now; the old name will go", RenamedSetting, stacklevel=3)
-
-
-def with_current_names(given: Mapping[Any, Any], former: Mapping[str, str], *, hint: bool = True) -> dict[Any, Any]:
-    """Settings by current name, in the order given.
+def setting(default: Any, **bounds: Any) -> Any:
+    """A field of a group of settings.
 
     Args:
-        given: values by name.
-        former: old names, each with the current one.
-        hint: whether to warn of old names (`RenamedSetting`).
+        default: the value where none is given, or the type of an empty one.
+        **bounds: as of pydantic's `Field`.
+    """
+    return Setting({"default_factory" if isinstance(default, type) else "default": default}, bounds)
+
+
+def describe(group: type[BaseModel]) -> None:
+    """Give the fields of a group that is being made their descriptions."""
+    for name, found in list(vars(group).items()):
+        if isinstance(found, Setting):
+            setattr(group, name, Field(**found.default, **found.bounds, description=said()[name].description))
+
+
+def no_switch(value: Any, name: str = "it") -> Any:
+    """A validator that refuses true and false, which Python counts as numbers, and returns every other value.
 
     Raises:
-        ValueError: a setting is given under two names.
+        ValueError: the value is true or false.
     """
-    found: dict[Any, Any] = {}
-    for name, value in given.items():
-        current = former.get(name, name)
-        if current in found or (current != name and current in given):
-            raise ValueError(f"{current} is given twice, also by an old name; leave the old one out")
-        if current != name and hint:
-            hint_at(name, current)
-        found[current] = value
-    return found
+    if isinstance(value, bool):
+        raise ValueError(f"{name} should be a number, not {str(value).lower()}")
+    return value
+
+
+Weight = Annotated[float, Field(ge=0, le=100), BeforeValidator(lambda value: no_switch(value))]
+Choice = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^;\x00-\x1f\x7f]+$"),
+    AfterValidator(seen),
+]
+Price = Annotated[float, Field(ge=0, le=1e9), BeforeValidator(lambda value: no_switch(value))]
+Temperature = Annotated[float, Field(ge=0, le=2), BeforeValidator(lambda value: no_switch(value))]
+Prices = Annotated[tuple[Price, ...], Field(min_length=2, max_length=3)]
+Listeners = Annotated[int, Field(ge=1, le=100_000), BeforeValidator(lambda value: no_switch(value, "listeners"))]
+
+Module = Literal[
+    "perception",
+    "focal_points",
+    "memory_filtering",
+    "need_to_talk",
+    "openness",
+    "action",
+    "emotion",
+    "reflection",
+    "planning",
+    "natural_language",
+    "pruning",
+    "revision",
+    "hearing",
+    "appraisal",
+    "reaction",
+    "stocktaking",
+    "choice",
+    "summary",
+    "review",
+    "ballot",
+    "trust",
+    "events",
+    "reacting",
+    "day_plan",
+    "chunks",
+    "consolidation",
+    "judge",
+    "selector",
+    "analysis",
+    "answering",
+    "script",
+    "evaluation",
+    "poll",
+    "interview",
+]
+"""A module that asks a model, by the name used in settings, accounting and traces.
+
+"pruning" asks for first responses, by which it is decided what is left out of an utterance's prompt; "revision" whether
+an utterance contradicts what was left out.
+"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
+to "ballot" are modules of a mind in a story, "trust" to "consolidation" those of a companion. The last eight
+are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
+answers of the debate baselines, the script that the single_agent baseline writes, the evaluation of conversations
+that are over, and the polls of their participants and the interviews with them.
+"""
+
+MODULES: Final[tuple[Module, ...]] = get_args(Module)
+"""All modules that ask a model."""
+
+OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
+"""The modules of a mind in a story."""
+
+OF_COMPANIONS: Final[tuple[Module, ...]] = ("trust", "events", "reacting", "day_plan", "chunks", "consolidation")
+"""The modules of a companion."""
+
+OF_PRUNING: Final[tuple[Module, ...]] = ("pruning", "revision")
+"""The modules that ask only if something may be left out of prompts."""
+
+OUTSIDE: Final[tuple[Module, ...]] = (
+    "judge",
+    "selector",
+    "analysis",
+    "answering",
+    "script",
+    "evaluation",
+    "poll",
+    "interview",
+)
+"""The modules that are not part of an agent's mind."""
+
+AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation", "poll", "interview")
+"""The modules that ask about conversations that are over; a conversation needs no model for them."""
+
+
+class RetrievalWeights(BaseModel):
+    """Weights of the five components of a memory's retrieval score (thesis, equation 5.1)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    recency: Weight = 1.0
+    importance: Weight = 1.0
+    relevance: Weight = 1.0
+    emotional: Weight = 1.0
+    stm_relevance: Weight = 1.0

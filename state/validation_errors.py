@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from persimchat.state.document import Document, Location, dotted
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.plain_text import quoted
+from .document import Document, Location, dotted
+from .errors import InputError, suggestion
+from .plain_text import quoted
 
 _MAX_SHOWN = 60
 _SUBJECT = re.compile(r"^(?:Input|String|List|Dictionary|Value|Tuple|Set|Number|Data) should\b")

@@ -8,6 +8,8 @@ from typing import Any
 
 from run_folders import PEOPLE, given, utterance, write_run
 
+from persimchat.runs.folder.reading import opened
+
 RUNS = Path("conversations")
 BASELINE = {"baseline": "group_chat", "max_messages": 9, "pattern": "need_to_talk", "model": "offline"}
 
@@ -22,16 +24,17 @@ def baseline(out: Path = RUNS, name: str = "tea", *, more: str = "", **about: An
         utterance(4, eva, f"So does the cold. {more}"),
     ]
     people = [{"name": eva, "description": "A baker."}, {"name": bo, "description": "A nurse."}]
-    scenario = {"topic": "Tea or coffee?", "participants": [*people, {"name": li, "human": True}]}
-    about = {"settings": {**BASELINE, **about.pop("settings", {})}, "scenario": scenario, "format": 2, **about}
+    person = {"name": li, "description": "A person.", "human": True}
+    scenario = {"topic": "Tea or coffee?", "participants": [*people, person]}
+    about = {"settings": {**BASELINE, **about.pop("settings", {})}, "scenario": scenario, **about}
     return write_run(out, said, [], run=name, turn=4, **about)
 
 
-def bytes_of(folder: Path, besides: str) -> dict[str, str]:
-    """What is in a folder, without the file of the answers and the lock."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-        if path.name not in (besides, "run.lock")
-    }
+def besides(folder: Path, kind: str) -> tuple[list[tuple[Any, ...]], dict[str, str]]:
+    """All events of a run but those of one kind, and what is in its folder besides the log and the lock."""
+    with opened(folder) as log:
+        events = log.rows("SELECT kind, turn, agent, checkpoint, body FROM events WHERE kind != ?", kind)
+    files = (
+        path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in ("run.sqlite", "run.lock")
+    )
+    return events, {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -19,7 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from forking import answer_tasks
-from killing import Strike, _half_call
+from killing import Strike
 
 WORDS = {
     "one": "My sister is called Mira.",
@@ -63,32 +63,24 @@ def _install(strike: Strike) -> None:
     from persimchat.graph.companion.records import Records
     from persimchat.memory.store import MemoryStore
     from persimchat.models.exchange import Exchange
-    from persimchat.runs.companion.exchanges import ExchangesFile
-    from persimchat.runs.companion.stores import ThreadSaver
-    from persimchat.runs.folder import calls
+    from persimchat.runs.companion.folder import Threads
+    from persimchat.runs.log import Log
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
-    strike.around(ThreadSaver, "aput", "aput")
-    strike.around(ThreadSaver, "aput_writes", "aput_writes")
-    strike.around(ThreadSaver, "_delete_others", "delete")
+    strike.around(Threads, "aput", "aput")
+    strike.around(Threads, "aput_writes", "aput_writes")
+    strike.around(Threads, "_delete_others", "delete")
     strike.around(Records, "keep", "keep")
     strike.around(MemoryStore, "save", "save")
-    strike.around(ExchangesFile, "add", "line")
-    strike.halfway(ExchangesFile, "add", "line", _half_line)
-    strike.halfway(calls.CallsFile, "_line", "call", _half_call)
-
-
-def _half_line(self: Any, agent: str, person: str, exchange: Mapping[str, Any]) -> None:
-    data = json.dumps({"agent": agent, "person": person, **exchange}).encode()
-    self._file.write(data[: len(data) // 2])
+    strike.around(Log, "append", "log")
 
 
 async def _talk(folder: Path, strike: Strike) -> dict[str, Any]:
     from persimchat.runs.companion.events import Answered
+    from persimchat.runs.companion.folder import companion_settings
     from persimchat.runs.companion.world import opened_world
-    from persimchat.runs.companion.worldfile import companion_settings
-    from persimchat.state.place import Place
+    from persimchat.state.companion.place import Place
 
     _install(strike)
     place, told = Place.model_validate(PLACE), folder.with_suffix(".told")

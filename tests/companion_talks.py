@@ -14,8 +14,8 @@ from persimchat.graph.companion.companion import companion_graph
 from persimchat.graph.companion.records import Records
 from persimchat.models.offline import OfflineChatModel
 from persimchat.state.companion import Tie, new_person_id, thread_id
+from persimchat.state.companion.place import Place
 from persimchat.state.mind import Mind
-from persimchat.state.place import Place
 from persimchat.state.settings import Settings
 
 ODA = {

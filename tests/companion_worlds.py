@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from companion_talks import FERRY, Scripted
+from langgraph.store.base import BaseStore
 
+from persimchat.runs.companion.events import KINDS
+from persimchat.runs.companion.folder import WORLD, opened_file, read_world
+from persimchat.runs.companion.keys import KEYS, add_key
 from persimchat.runs.companion.world import World, opened_world
-from persimchat.state.place import Place
+from persimchat.runs.log import Log
+from persimchat.state.companion.place import Place
 
 Told = tuple[str, str, Sequence[str]]
 """Agent, person and what the person says; then the talk is over."""
@@ -71,6 +77,35 @@ async def talked(world: World, agent: str, person: str, lines: Iterable[str]) ->
     async for _ in companion.end():
         pass
     await companion.settled()
+
+
+def kept_in(world: Path, kind: str) -> list[dict[str, Any]]:
+    """What a world's log holds of one kind of event, in order."""
+    with Log(world / WORLD, KINDS, read_only=True) as log:
+        return [body for _, _, body in log.bodies(kind)]
+
+
+class WorldKeys:
+    """The keys of a world."""
+
+    def __init__(self, store: BaseStore, world: str) -> None:
+        self._of = (store, world)
+
+    def add(self, person: str, *, relay: bool = False) -> str:
+        """Make a key."""
+        return add_key(*self._of, person, relay=relay)
+
+    def people(self) -> list[str]:
+        """Whose keys there are."""
+        store, world = self._of
+        return sorted(item.value["person"] for item in store.search((world, KEYS)))
+
+
+@contextmanager
+def keys_of(folder: Path) -> Iterator[WorldKeys]:
+    """The keys of a world, also of one that is served."""
+    with opened_file(folder / WORLD) as kept:
+        yield WorldKeys(kept.store, read_world(folder).world)
 
 
 def files_with(folder: Path, *texts: str) -> list[str]:

@@ -12,10 +12,10 @@ FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("sh", "bash", "console")
 SCRIPTS = ("python", "py")
 
-TESTED_ELSEWHERE = {"javascript": "test_events_doc.py gives it to Node.js", "mermaid": "test_docs.py: fresh or not"}
+TESTED_ELSEWHERE = {"javascript": "test_docs.py gives it to Node.js", "mermaid": "test_docs.py: fresh or not"}
 """Languages whose blocks another test tries."""
 OUTPUT = ("text",)
-"""Languages of blocks that show what a program prints; test_readme_data.py compares those with a form of their own."""
+"""Languages of blocks that show what a program prints; test_docs.py compares those with a form of their own."""
 
 FETCHED = "needs a model that is fetched first: make real does, and tests/models/test_getting.py gets from loopback"
 HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf"
@@ -50,7 +50,7 @@ NOT_RUN = {
     (
         "docs/studio.md",
         "import asyncio",
-    ): "needs that server: tests/studio/test_readme_studio.py runs it (`make proof`)",
+    ): "needs that server: tests/studio/test_graphs.py runs it (`make proof`)",
     (
         "docs/web.md",
         "curl -s -X POST http://127.0.0.1:8080/api/runs -H 'content-type: application/json' "

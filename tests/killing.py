@@ -130,16 +130,15 @@ class Strike:
 
 
 def _install(strike: Strike) -> None:
-    from aiosqlite import Connection
     from chromadb import Collection
 
     from persimchat.memory.store import MemoryStore
     from persimchat.models.exchange import Exchange
-    from persimchat.runs.folder import calls, rebuild
     from persimchat.runs.folder import run_folder as folder
     from persimchat.runs.folder.checkpoint_file import FileSaver
+    from persimchat.runs.log import Log
     from persimchat.runs.run import resume
-    from persimchat.runs.run.progress import Progress
+    from persimchat.runs.run.progress import Projection
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
@@ -147,33 +146,25 @@ def _install(strike: Strike) -> None:
         strike.around(Exchange, question, lambda exchange, *_: exchange.module)
     strike.around(FileSaver, "aput", "aput")
     strike.around(FileSaver, "aput_writes", "aput_writes")
-    strike.around(Connection, "commit", "commit")
+    strike.around(FileSaver, "_write", "transaction")
     strike.around(MemoryStore, "save", "save")
     strike.around(MemoryStore, "_collection", "collection")
     strike.around(Collection, "upsert", "upsert")
-    strike.around(folder.RunFolder, "_write", "line")
-    strike.around(folder.RunFolder, "begin", "begin")
-    strike.around(folder.RunFolder, "manifest", "manifest")
-    strike.around(folder.RunFolder, "reopened", "reopened")
-    strike.around(folder.RunFolder, "end", "end")
+    for method in ("append", "delete", "close"):
+        strike.around(Log, method, f"log.{method}")
+    for method in ("_write", "begin", "append", "reopened", "resume", "end"):
+        strike.around(folder.RunFolder, method, method)
+    strike.around(Projection, "after", "projection")
     strike.around(os, "fsync", "fsync")
-    strike.around(resume, "rebuild", "rebuild")
-    strike.around(resume, "complete_minds", "complete_minds")
-    strike.around(Progress, "write", "write")
+    strike.around(resume, "repaired", "repaired")
+    strike.around(resume, "_take_back", "take_back")
     write = folder.RunFolder._write
 
-    def half_line(self: Any, name: str, text: str) -> None:
-        write(self, name, text.encode()[: len(text.encode()) // 2].decode(errors="ignore"))
+    def half_line(self: Any, text: str) -> None:
+        write(self, text.encode()[: len(text.encode()) // 2].decode(errors="ignore"))
 
-    strike.halfway(folder.RunFolder, "_write", "line", half_line)
-    strike.halfway(calls.CallsFile, "_line", "call", _half_call)
-    for module in (folder, rebuild):
-        strike.halfway(module, "write_whole", "whole", _half_whole)
-
-
-def _half_call(self: Any, name: str, value: Mapping[str, Any]) -> None:
-    data = json.dumps(value).encode()
-    self._open(name).write(data[: len(data) // 2])
+    strike.halfway(folder.RunFolder, "_write", "_write", half_line)
+    strike.halfway(folder, "write_whole", "whole", _half_whole)
 
 
 def _half_whole(path: Path, data: bytes) -> None:
@@ -181,8 +172,7 @@ def _half_whole(path: Path, data: bytes) -> None:
 
 
 async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
-    from persimchat.personas.people import with_people
-    from persimchat.personas.scenario import default_participants, load_story, make_scenario
+    from persimchat.personas.scenario import default_participants, load_story, make_scenario, with_people
     from persimchat.runs.control import Control
     from persimchat.runs.run.resume import resume_run
     from persimchat.runs.run.simulation import run_simulation
@@ -218,13 +208,14 @@ async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
 async def _look(out: Path) -> dict[str, Any]:
     """A run's last state without its usage, and by agent all memories, with vectors, that the store holds."""
     from langchain_core.load import dumpd
+    from run_files import run_json
 
     from persimchat.memory.store import MemoryStore
     from persimchat.runs.run.resources import open_resources
     from persimchat.state.settings import Settings
 
     path = out / RUN
-    settings = Settings.model_validate(json.loads((path / "run.json").read_text(encoding="utf-8"))["settings"])
+    settings = Settings.model_validate(run_json(path)["settings"])
     store = MemoryStore(str(path / "memory"))
     kept: dict[str, Any] = {}
     for found in store._of(RUN):
@@ -263,7 +254,7 @@ def main() -> None:
     import chromadb  # noqa: F401
     import langgraph.checkpoint.sqlite.aio  # noqa: F401
 
-    import persimchat.graph.baselines
+    import persimchat.graph.kinds
     import persimchat.models.offline
     import persimchat.personas.scenario
     import persimchat.runs.run.resume  # noqa: F401

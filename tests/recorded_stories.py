@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from run_folders import call, lines, utterance, write_run
+from run_folders import call, utterance, write_run
 
 from persimchat.personas.scenario import load_story
-from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.reading import Record, read_run
-from persimchat.runs.folder.run_folder import STORY
 
 AINO, VEIKKO, TUULI, OLLE = NAMES = tuple(persona.name for persona in load_story().participants)
 
@@ -23,7 +22,7 @@ def happened(do: str, speaker: str = "", round: int = 1, turn: int = 0, **more: 
 
 def asked(module: str, agent: str, answer: Any, part: str, turn: int = 0, n: int = 0) -> dict[str, Any]:
     """A line of calls.jsonl; an answer that is None failed."""
-    told = {"answer": {"json": answer} if isinstance(answer, dict) else answer, "failed": None}
+    told = {"answer": {"content": json.dumps(answer) if isinstance(answer, dict) else answer}, "failed": None}
     told = told if answer is not None else {"answer": None, "failed": "no answer"}
     return call(turn, agent, module, **told, n=n, part=part)
 
@@ -50,7 +49,5 @@ def recorded(
     words = [utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said, start=1)]
     scenario = load_story().model_dump(mode="json", by_alias=True, exclude={"settings"})
     scenario["story"] |= story or {}
-    folder = write_run(out, words, [], scenario=scenario, outcome=outcome)
-    (folder / STORY).write_text(lines(happenings), encoding="utf-8")
-    (folder / CALLS).write_text(lines(calls), encoding="utf-8")
-    return read_run(folder)
+    more = {"happening": happenings, "asked_model": calls}
+    return read_run(write_run(out, words, [], more=more, scenario=scenario, outcome=outcome))

@@ -11,6 +11,7 @@ ROOMS = (
     "nodes",
     "graph",
     "runs",
+    "reports",
     "evaluation",
     "experiments",
     "app",

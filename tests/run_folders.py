@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from persimchat.runs.folder.jsonl import json_lines
-from persimchat.runs.folder.manifest import RUN_FORMAT
-from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.runs.folder.jsonl import as_text
+from persimchat.runs.kinds import KINDS
+from persimchat.runs.log import Log, seal
 
 PEOPLE = ("Eva Horáková", "Bo Říha", "李雷")
 EMOTIONS = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
@@ -20,7 +22,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"' & 
 
 
 def utterance(turn: int, speaker: str, text: str = "I like tea.", **more: Any) -> dict[str, Any]:
-    """A line of transcript.jsonl as the first version of the folder wrote it."""
+    """A line of transcript.jsonl ."""
     return {
         "turn": turn,
         "speaker": speaker,
@@ -53,12 +55,6 @@ def mind(turn: int, agent: str, **more: Any) -> dict[str, Any]:
         "insights": [],
         **more,
     }
-
-
-def minds_in(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file of minds, each with all that it says of what was recalled."""
-    lines = MindLines()
-    return list(json_lines(path, lambda line: lines.read(line).value))
 
 
 def verdict(turn: int, consensus: bool = False, **more: Any) -> dict[str, Any]:
@@ -109,10 +105,9 @@ def given(turn: int, speaker: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 def manifest(run: str = "20260101-120000-tea-0001", **more: Any) -> dict[str, Any]:
-    """A run.json as the first version of the folder wrote it, of a run that ended at its limit."""
+    """A run.json , of a run that ended at its limit."""
     totals = {"calls": 3, "input_tokens": 1000, "output_tokens": 200, "estimated": True, "cost_usd": 0.0125}
     return {
-        "format": 1,
         "run": run,
         "disclaimer": "",
         "started": "2026-01-01T12:00:00+00:00",
@@ -145,6 +140,85 @@ def lines(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
+_ORDER = {kind: place for place, kind in enumerate((
+    "utterance", "silenced", "analysis", "verdict", "mind", "judge_mind", "turn_ended", "happening", "intervention",
+))}  # fmt: skip
+"""The order in which what a turn has made is written."""
+
+
+def write_events(folder: Path, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    """Write events into the log of a run as they are given, valid or not; the log is made if it is missing."""
+    with Log(folder / "run.sqlite", KINDS) as log, log._writing() as database:
+        for kind, row in rows:
+            keys = (kind, row.get("turn"), row.get("agent") or row.get("speaker"), None, as_text(row))
+            database.execute(
+                "INSERT INTO events (kind, turn, agent, checkpoint, body, seal) VALUES (?, ?, ?, ?, ?, ?)",
+                (*keys, seal(*keys)),
+            )
+
+
+def put(folder: Path, kind: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Have a log hold these events of a kind, in place of those that it has."""
+    with Log(folder / "run.sqlite", KINDS) as log:
+        log.delete("kind = ?", kind)
+    write_events(folder, [(kind, row) for row in rows])
+
+
+def break_seals(folder: Path, where: str) -> None:
+    """Damage events of a log."""
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        database.execute(f"UPDATE events SET seal = seal + 1 WHERE {where}")
+
+
+def set_format(folder: Path, number: int) -> None:
+    """Have a log say that it was written in another format."""
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        database.execute(f"PRAGMA user_version = {number}")
+
+
+def rewrite(folder: Path, kind: str, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+    """Change what the events of a kind hold, as if they had been written so."""
+    with Log(folder / "run.sqlite", KINDS) as log, log._writing() as database:
+        query = "SELECT number, kind, turn, agent, checkpoint, body FROM events WHERE kind = ?"
+        for number, *keys, body in database.execute(query, (kind,)).fetchall():
+            text = as_text(change(json.loads(body)))
+            update = "UPDATE events SET body = ?, seal = ? WHERE number = ?"
+            database.execute(update, (text, seal(*keys, text), number))
+
+
+def events_of(about: Mapping[str, Any], **rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The events of a run, from what is known about it and from what happened, by kind, in the order of turns."""
+    begun = {
+        "seed": None, "models": {}, "outside_models": {}, "versions": {"persimchat": "0.1.0"}, "state_version": 2,
+        "prompt_hash": "", "branch": None, "settings": {}, "started": "",
+    } | {key: value for key, value in about.items() if key in KINDS["begun"].model.model_fields}  # fmt: skip
+    resumed = [("resumed", {"settings": begun["settings"], **one}) for one in about.get("resumed", ())]
+    mixed = sorted(
+        ((kind, row) for kind, found in rows.items() for row in found),
+        key=lambda one: (one[1].get("turn", 0), _ORDER.get(one[0], 99)),
+    )
+    ends = ("ended", "stop_reason", "stop_source", "detail", "conclusion", "outcome", "judgements")
+    end = {key: about[key] for key in ends if about.get(key) is not None}
+    usage = usage_rows(about.get("usage") or {})
+    over = (
+        [("ended", {"turn": about.get("turn", 0), "ended": "", "usage": usage, **end})] if "stop_reason" in end else []
+    )
+    return [("begun", begun), *resumed, *mixed, *over]
+
+
+def usage_rows(usage: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Accounting rows with the totals of a usage: the first has all of them, the others name agents and modules."""
+    if usage.get("rows") or not usage.get("total"):
+        return usage.get("rows") or []
+    named = zip_longest(usage.get("by_agent", {}), usage.get("by_module", {}))
+    nothing = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "estimated": False, "cost_usd": 0.0}
+    return [
+        {"agent": agent or "", "module": module or "natural_language", "model": "offline"}
+        | (nothing if number else dict(usage["total"]))
+        for number, (agent, module) in enumerate(list(named) or [("", None)])
+    ]
+
+
 def write_run(
     out: Path,
     said: Iterable[Mapping[str, Any]] | None = None,
@@ -152,19 +226,24 @@ def write_run(
     *,
     verdicts: Iterable[Mapping[str, Any]] | None = None,
     scores: Iterable[Mapping[str, Any]] | None = None,
+    more: Mapping[str, Iterable[Mapping[str, Any]]] = {},
     **about: Any,
 ) -> Path:
-    """Write a run's folder into `out`: three utterances, and minds to go with them, where nothing else is given."""
+    """Write a run's folder into `out`: three utterances, and minds to go with them, where nothing else is given.
+
+    `more` has other events by kind.
+    """
     run = manifest(**about)
     folder = out / run["run"]
     folder.mkdir(parents=True)
-    said = [utterance(turn, PEOPLE[turn - 1]) for turn in (1, 2, 3)] if said is None else said
+    said = [utterance(turn, PEOPLE[turn - 1]) for turn in (1, 2, 3)] if said is None else list(said)
     minds = [mind(turn, name) for turn in range(4) for name in PEOPLE] if minds is None else minds
-    (folder / "run.json").write_text(json.dumps(run, ensure_ascii=False), encoding="utf-8")
-    parts = {"transcript.jsonl": said, "minds.jsonl": minds, "verdicts.jsonl": verdicts, "analysis.jsonl": scores}
-    for name, rows in parts.items():
-        if rows is not None:
-            (folder / name).write_text(lines(rows), encoding="utf-8")
+    most = run["settings"].get("max_messages") or len(said)
+    turns = [{"turn": one["turn"], "max_messages": most} for one in said if "turn" in one]
+    if turns and "judgements" in run:
+        turns[-1]["judgements"] = run["judgements"]
+    kinds = {"utterance": said, "mind": minds, "verdict": verdicts or (), "analysis": scores or (), "turn_ended": turns}
+    write_events(folder, events_of(run, **kinds, **more))
     return folder
 
 
@@ -206,14 +285,29 @@ def write_steered(out: Path, **about: Any) -> Path:
         "social_goals": {bo: [MARKER]},
         "rules": [],
     }
-    folder = write_run(
+    silences = [
+        {"turn": 3, "agent": eva, "step": "hear", "why": f"the server is down {MARKER}"},
+        {"turn": 6, "agent": li, "step": "speak", "why": "passed"},
+    ]
+    control = [
+        {"turn": 1, "do": "say", "text": f"Bo, argue for coffee. {MARKER}!", "speaker": "", "heard_by": [bo]},
+        {"turn": 3, "do": "hand", "agent": li, "raised": True},
+        {"turn": 3, "do": "answer", "agent": li, "text": "I would rather have water.", "note": MARKER},
+        {"turn": 4, "do": "topic", "topic": "Water or wine?", "why": MARKER},
+        {"turn": 5, "do": "floor", "agent": eva, "avoid": [MARKER]},
+        {"turn": 6, "do": "wave", "with": MARKER},
+    ]
+    calls = [call(turn, name) for turn in range(7) for name in (eva, bo)]
+    refused = {"answer": {"content": MARKER}, "failed": f"refused {MARKER}", "cost_usd": None}
+    calls.append(call(6, bo, "plan", n=1, prompt=MARKER, **refused))
+    return write_run(
         out,
         said,
         minds,
+        more={"silenced": silences, "intervention": control, "asked_model": calls},
         verdicts=[verdict(6, reasoning=MARKER)],
         scores=[score(3, bo, reasoning=MARKER)],
         **{
-            "format": RUN_FORMAT,
             "turn": 6,
             "stop_reason": "budget",
             "stop_source": "budget",
@@ -233,23 +327,6 @@ def write_steered(out: Path, **about: Any) -> Path:
             **about,
         },
     )
-    silences = [
-        {"turn": 3, "agent": eva, "step": "hear", "why": f"the server is down {MARKER}"},
-        {"turn": 6, "agent": li, "step": "speak", "why": "passed"},
-    ]
-    control = [
-        {"turn": 1, "do": "say", "text": f"Bo, argue for coffee. {MARKER}!", "speaker": "", "heard_by": [bo]},
-        {"turn": 3, "do": "hand", "agent": li, "raised": True},
-        {"turn": 3, "do": "answer", "agent": li, "text": "I would rather have water.", "note": MARKER},
-        {"turn": 4, "do": "topic", "topic": "Water or wine?", "why": MARKER},
-        {"turn": 5, "do": "floor", "agent": eva, "avoid": [MARKER]},
-        {"turn": 6, "do": "wave", "with": MARKER},
-    ]
-    calls = [call(turn, name) for turn in range(7) for name in (eva, bo)]
-    calls.append(call(6, bo, "plan", n=1, prompt=MARKER, answer=MARKER, failed=f"refused {MARKER}", cost_usd=None))
-    for name, rows in {"silences": silences, "control": control, "calls": calls}.items():
-        (folder / f"{name}.jsonl").write_text(lines(rows), encoding="utf-8")
-    return folder
 
 
 def write_debate(
@@ -389,5 +466,5 @@ def write_story(out: Path, **about: Any) -> Path:
         out, said, minds, scenario={"topic": "Who leads?", "participants": people, "story": story},
         settings={"mode": "story", "model": "offline"}, outcome=outcome, turn=8, **about,
     )  # fmt: skip
-    (folder / "story.jsonl").write_text(lines(rows), encoding="utf-8")
+    put(folder, "happening", rows)
     return folder

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from run_folders import events_of, write_events
 from story_talks import scenario
 
 from persimchat.runs.events import Happened, StoryOutcome, Uttered
-from persimchat.runs.folder.lines import data_line
-from persimchat.runs.folder.manifest import RUN_FORMAT
 from persimchat.state.scenario import Scenario
-from persimchat.state.story import Story
+from persimchat.state.stories.story import Story
 
 ADA, BO, CY = "Ada Lind", "Bo Vik", "Cy Dahl"
 WHO = (ADA, BO, CY)
@@ -99,12 +97,10 @@ def write_story(
         settings |= {"cognition": "lean"} if made.story is not None and made.story.needs_minds else {}
         end = {"stop_reason": "finished", "stop_source": "story"}
     run = {
-        "format": RUN_FORMAT, "run": folder.name, "started": "2026-11-22T10:00:00+00:00", "turn": len(said),
+        "run": folder.name, "started": "2026-11-22T10:00:00+00:00", "turn": len(said),
         "scenario": given, "settings": settings, **(end if ended else {}),
     }  # fmt: skip
     folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    for name, lines in (("transcript.jsonl", said), ("story.jsonl", happened)):
-        (folder / name).write_text("".join(map(data_line, lines)), encoding="utf-8")
-    (folder / "minds.jsonl").write_text("", encoding="utf-8")
+    kinds = {"utterance": said, "happening": happened}
+    write_events(folder, events_of(run, **{kind: [one.model_dump() for one in rows] for kind, rows in kinds.items()}))
     return folder

@@ -19,17 +19,17 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
 
-from persimchat.app.commands.setting_options import condition_in_words, default_in_words, option_name
+from persimchat.app.commands.setting_command import condition_in_words, default_in_words, option_name
 from persimchat.graph import build_conversation
-from persimchat.graph.baselines import BUILDERS
+from persimchat.graph.baselines.rounds import build_mad
 from persimchat.graph.companion.calls import calls
 from persimchat.graph.companion.companion import studio_graph
 from persimchat.graph.companion.consolidating import LONG_TALK
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
-from persimchat.runs.folder.story_record import StoryStanding
-from persimchat.state.companion_settings import CompanionSettings
+from persimchat.runs.folder.parts import StoryStanding
+from persimchat.state.kinds.companion import CompanionSettings
 from persimchat.state.pruning import Check, Pruned, PrunedItem, Pruning
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
@@ -184,7 +184,7 @@ PARTS = {
     ("studio.md", "conversation"): partial(drawing, xray=0),
     ("studio.md", "hearing"): partial(drawing, build_hearing),
     ("studio.md", "thinking"): partial(drawing, build_thinking),
-    ("studio.md", "mad"): partial(drawing, BUILDERS["mad"]),
+    ("studio.md", "mad"): partial(drawing, build_mad),
     ("stories.md", "story"): partial(drawing, build_story, xray=0),
     ("companion.md", "companion"): partial(drawing, studio_graph, xray=0),
     ("companion.md", "costs"): companion_costs,

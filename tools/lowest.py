@@ -42,8 +42,8 @@ TESTS = (
     "tests/runs/test_export.py",
     "tests/evaluation",
     "tests/experiments",
-    "tests/app/test_commands.py",
-    "tests/app/test_debate.py",
+    "tests/app/test_command_line.py",
+    "tests/app/test_running.py",
 )
 
 

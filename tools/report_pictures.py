@@ -18,8 +18,8 @@ from web_pictures import PICTURES, ROOT, chromium
 
 import persimchat
 from persimchat.experiments import Experiment, run_experiment
+from persimchat.reports.report import write_report
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.report import write_report
 
 DEBATE = ROOT / "examples" / "debate.yaml"
 STORY = ROOT / "personas" / "stories" / "tiny.yaml"

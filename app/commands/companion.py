@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from persimchat.app.commands import companion_measure
-from persimchat.app.commands.companion_upkeep import add_to
-from persimchat.app.commands.setting_command import offer
-from persimchat.app.commands.wanted import WantedTalk
-from persimchat.app.output import Interrupted, on_terminal, warn
-from persimchat.state.errors import InputError
-from persimchat.state.folders import WORLDS
+from ...state.errors import InputError
+from ...state.folders import WORLDS
+from ..output import Interrupted, on_terminal, warn
+from . import companion_measure
+from .companion_upkeep import add_to
+from .setting_command import offer
+from .wanted import WantedTalk
 
 if TYPE_CHECKING:
-    from persimchat.state.place import Place
-    from persimchat.state.settings import Settings
+    from ...state.companion.place import Place
+    from ...state.settings import Settings
 
 companion = typer.Typer(
     help="Talk with one agent who remembers you: facts, promises, trust.",
@@ -36,8 +36,8 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]What it writes[/bold]
-  a world: a folder with the place, what its agents know and remember, and
-  exchanges.jsonl, all words. The next talk goes on from there
+  a world: a folder with world.sqlite, in which are the place, all words, and
+  what agents know, and their memories. The next talk goes on from there
 
 \b
 [bold]Exit codes[/bold]
@@ -54,14 +54,14 @@ def talk(wanted: WantedTalk) -> None:
     """
     import asyncio
 
-    from persimchat.app.commands.request import assigned
-    from persimchat.app.console.companion_talk import GREETING
-    from persimchat.app.console.companion_talk import talk as talked
-    from persimchat.app.following import signals_cancel
-    from persimchat.models.registry import close_models
-    from persimchat.runs.companion.reembedding import cost_of
-    from persimchat.runs.companion.world import opened_world
-    from persimchat.runs.companion.worldfile import is_world, read_world
+    from ...models.registry import close_models
+    from ...runs.companion.folder import is_world, read_world
+    from ...runs.companion.reembedding import cost_of
+    from ...runs.companion.world import opened_world
+    from ..console.companion_talk import GREETING
+    from ..console.companion_talk import talk as talked
+    from ..following import signals_cancel
+    from .request import assigned
 
     folder, place = folder_and_place(wanted.place, wanted.world)
     settings = settings_for(folder, place, wanted.settings, assigned(wanted.assignments or (), wanted.arguments))
@@ -79,7 +79,7 @@ def talk(wanted: WantedTalk) -> None:
                     session = await world.companion(wanted.agent or "", wanted.person, introduced=known)
                     if terminal:
                         warn(f"{session.agent}. {GREETING}")
-                    await talked(session, terminal=terminal)
+                    await talked(world, session, terminal=terminal)
             except asyncio.CancelledError:
                 raise Interrupted from None
             finally:
@@ -99,8 +99,8 @@ def folder_and_place(place: str, world: Path | None) -> tuple[Path, Place | None
     Raises:
         InputError: there is no such place.
     """
-    from persimchat.personas.place_file import place_for
-    from persimchat.runs.companion.worldfile import is_world
+    from ...personas.place_file import place_for
+    from ...runs.companion.folder import is_world
 
     if world is not None and not is_world(world) and is_world(WORLDS / world):
         world = WORLDS / world
@@ -121,7 +121,7 @@ def settings_for(folder: Path, place: Place | None, file: Path | None, arguments
     Raises:
         InputError: a setting is wrong, or the folder holds no world and no place is given.
     """
-    from persimchat.runs.companion.worldfile import companion_settings, read_place, read_world
+    from ...runs.companion.folder import companion_settings, read_place, read_world
 
     if place is not None:
         return companion_settings(place, file=file, **arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import Assignments, JsonObject, Place
-from persimchat.app.output import Interrupted, is_unicode, on_terminal, say, warn
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
+from ..output import Interrupted, warn
+from .options import Assignments, JsonObject, Place
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.companion.measuring import Plan
-    from persimchat.evaluation.companion.rows import Row
-    from persimchat.state.place import Place as WholePlace
-    from persimchat.state.settings import Settings
+    from ...evaluation.companion.measuring import Plan
+    from ...evaluation.companion.rows import Row
+    from ...state.companion.place import Place as WholePlace
+    from ...state.settings import Settings
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -84,12 +83,12 @@ def measure(
 
     Scripted persons talk with the first agent of a place, each in a new world. Nothing but the model is asked.
     """
-    from persimchat.app.commands.request import assigned
-    from persimchat.evaluation.companion.measuring import WHAT, Plan
-    from persimchat.evaluation.companion.rows import write_rows
-    from persimchat.models.registry import model_name
-    from persimchat.personas.place_file import place_for
-    from persimchat.runs.companion.worldfile import companion_settings, is_world, read_place
+    from ...evaluation.companion.measuring import WHAT, Plan
+    from ...evaluation.companion.rows import write_rows
+    from ...models.registry import model_name
+    from ...personas.place_file import place_for
+    from ...runs.companion.folder import companion_settings, is_world, read_place
+    from .request import assigned
 
     plan = Plan(WHAT if what == "all" else (what,), _numbers(talks), seeds, baselines)
     found = read_place(Path(place)) if is_world(Path(place)) else place_for(place)
@@ -101,19 +100,11 @@ def measure(
         warn("persimchat: the offline model is not asked over HTTP: its latency is not measured")
     warn(f"persimchat: about {plan.calls(settings):,} requests to {name}")
     rows = asyncio.run(_held(plan, found, settings, keep))
-    written = write_rows(out, rows) if out is not None else None
-    if as_json:
-        from persimchat.app.views.companion_measures import as_data
+    written = [write_rows(out, rows)] if out is not None else []
+    from ..views.studies import companion, companion_data
+    from ..views.tables import finish
 
-        say(json.dumps(as_data(plan, rows), ensure_ascii=False, indent=2))
-        return
-    from persimchat.app.views.companion_measures import shown
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import Look
-
-    print_all(shown(plan, rows, Look(terminal=on_terminal(), unicode=is_unicode())))
-    if written is not None:
-        say(str(written))
+    finish(as_json, lambda: companion_data(plan, rows), lambda look: companion(plan, rows, look), written)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -133,9 +124,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 async def _held(plan: Plan, place: WholePlace, settings: Settings, keep: Path | None) -> list[Row]:
-    from persimchat.app.following import signals_cancel
-    from persimchat.evaluation.companion.measuring import measured
-    from persimchat.models.registry import close_models
+    from ...evaluation.companion.measuring import measured
+    from ...models.registry import close_models
+    from ..following import signals_cancel
 
     rows: list[Row] = []
     with signals_cancel(), ExitStack() as stack:

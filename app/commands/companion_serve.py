@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.companion import folder_and_place, settings_for
-from persimchat.app.commands.serve import serve_pages
-from persimchat.app.commands.wanted import WantedServed
-from persimchat.app.output import say
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
+from ..output import say
+from .companion import folder_and_place, settings_for
+from .serve import serve_pages
+from .wanted import WantedServed
 
 SERVE_EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -43,8 +43,8 @@ def serve(wanted: WantedServed) -> None:
     PLACE is a place file, a persona, or the folder of a world. What agents remember stays in the world's folder; stop
     the server to use the world elsewhere.
     """
-    from persimchat.app.commands.request import assigned
-    from persimchat.runs.companion.worldfile import is_world
+    from ...runs.companion.folder import is_world
+    from .request import assigned
 
     games = None if wanted.udp is None else _address(wanted.udp)
     folder, place = folder_and_place(wanted.place, wanted.world)
@@ -96,13 +96,14 @@ def key(
 
     The key is printed once; the world keeps only its hash. A server that is running takes it at once.
     """
-    from persimchat.runs.companion.keys import add_key, remove_keys
-    from persimchat.runs.companion.worldfile import read_world
-    from persimchat.state.companion import person_name
+    from ...runs.companion.folder import WORLD, opened_file, read_world
+    from ...runs.companion.keys import add_key, remove_keys
+    from ...state.companion import person_name
 
-    read_world(world)  # says if there is none
-    if remove:
-        number = remove_keys(world, person)
-        say(f"Removed: {number} {'key' if number == 1 else 'keys'} of {person_name(person)}.")
-    else:
-        say(add_key(world, person, relay=relay))
+    name = read_world(world).world
+    with opened_file(world / WORLD) as kept:
+        if remove:
+            number = remove_keys(kept.store, name, person)
+            say(f"Removed: {number} {'key' if number == 1 else 'keys'} of {person_name(person)}.")
+        else:
+            say(add_key(kept.store, name, person, relay=relay))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from persimchat.app.output import on_terminal, say, warn
-from persimchat.state.errors import InputError
-from persimchat.state.folders import WORLDS
-from persimchat.state.plain_text import one_line
+from ...state.errors import InputError
+from ...state.folders import WORLDS
+from ...state.plain_text import one_line
+from ..output import on_terminal, say, warn
 
 if TYPE_CHECKING:
-    from persimchat.runs.companion.forgetting import Forgotten
+    from ...runs.companion.forgetting import Forgotten
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -52,8 +52,8 @@ def list_people(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
 ) -> None:
     """List worlds, their agents, and the people whom these know: trust, talks, facts, the last meeting."""
-    from persimchat.runs.companion.reading import list_worlds
-    from persimchat.runs.reports.words import count
+    from ...reports.words import count
+    from ...runs.companion.folder import list_worlds
 
     found, unread = list_worlds(WORLDS if world is None else found_world(world))
     for problem in unread:
@@ -87,19 +87,36 @@ def list_people(
 
 
 def export(
-    person: Person,
-    agent: Annotated[str, typer.Option("--agent", metavar="NAME", help="The agent who remembers.", show_default=False)],
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="NAME", help="The person's name.", show_default=False)
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="NAME", help="The agent who remembers.", show_default=False)
+    ] = None,
     world: World = None,
     as_markdown: Annotated[bool, typer.Option("--md", metavar="", help="Print Markdown instead of JSON.")] = False,
+    place: Annotated[
+        bool, typer.Option("--place", metavar="", help="Print the world's place as it is now, as a place file.")
+    ] = False,
 ) -> None:
     """Print what an agent remembers of a person: facts, talks, insights, the course of trust, the transcript.
 
     Facts have the person's words and their date; replaced ones are marked.
     """
-    from persimchat.runs.companion.export import as_markdown as worded
-    from persimchat.runs.companion.export import remembered_in
+    from ...personas.place_file import place_text
+    from ...reports.world_export import as_markdown as worded
+    from ...reports.world_export import remembered_in
+    from ...runs.companion.folder import read_place
 
-    found = remembered_in(found_world(world), agent, person)
+    folder = found_world(world)
+    if place:
+        say(place_text(read_place(folder)).rstrip("\n"))
+        return
+    if person is None or agent is None:
+        raise InputError(
+            "it is not clear what to print", where="persimchat companion export", remedy="Give --agent and --person."
+        )
+    found = remembered_in(folder, agent, person)
     say(worded(found).rstrip("\n") if as_markdown else json.dumps(found, ensure_ascii=False, indent=2))
 
 
@@ -125,7 +142,7 @@ def forget(
             where="persimchat companion forget",
             remedy="Give --agent NAME, or --all-agents.",
         )
-    from persimchat.runs.companion.forgetting import forget as forget_in
+    from ...runs.companion.forgetting import forget as forget_in
 
     folder = found_world(world)
     if not yes:
@@ -173,8 +190,8 @@ def found_world(wanted: str | None) -> Path:
     Raises:
         InputError: there is none, or several.
     """
-    from persimchat.runs.companion.worldfile import is_world
-    from persimchat.state.errors import suggestion
+    from ...runs.companion.folder import is_world
+    from ...state.errors import suggestion
 
     names = sorted(path.name for path in WORLDS.glob("*") if is_world(path))
     if wanted is not None:

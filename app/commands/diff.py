@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import typer
-
-from persimchat.app.commands.options import OUT, JsonObject, RunsOut
-from persimchat.app.output import is_unicode, on_terminal, say
+from .options import OUT, JsonObject, RunsOut, option
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -22,13 +19,8 @@ EXAMPLES: Final = """\b
 
 
 def diff(
-    run_a: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN_A", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
-        ),
-    ],
-    run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare it with.", show_default=False)],
+    run_a: Annotated[str, option("diff", "run_a")],
+    run_b: Annotated[str, option("diff", "run_b")],
     as_json: JsonObject = False,
     out: RunsOut = OUT,
 ) -> None:
@@ -36,19 +28,12 @@ def diff(
 
     It also compares interrupted runs, a branch with its origin, debates, and folders of older versions.
     """
-    from persimchat.app.commands.finding import find_run
-    from persimchat.runs.folder.reading import read_run
-    from persimchat.runs.reports.diff import compare
+    from ...reports.diff import compare
+    from ...runs.folder.reading import read_run
+    from .finding import find_run
 
     comparison = compare(*(read_run(find_run(wanted, out), whole=True) for wanted in (run_a, run_b)))
-    if as_json:
-        import json
+    from ..views.diff_view import compared
+    from ..views.tables import finish
 
-        say(json.dumps(comparison.model_dump(mode="json"), ensure_ascii=False, indent=2))
-        return
-
-    from persimchat.app.views.diff_view import compared
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import Look
-
-    print_all(compared(comparison, Look(terminal=on_terminal(), unicode=is_unicode())))
+    finish(as_json, lambda: comparison.model_dump(mode="json"), lambda look: compared(comparison, look))

@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.options import Assignments
-from persimchat.app.output import say
-from persimchat.state.plain_text import one_line
+from ...state.plain_text import one_line
+from ..output import say
+from .options import Assignments, option
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -25,16 +25,9 @@ EXAMPLES: Final = """\b
 
 
 def doctor(
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="The language model to check, as for run.")
-    ] = None,
-    embedding: Annotated[
-        str | None, typer.Option("--embedding", metavar="MODEL", help="The embedding to check, as for run.")
-    ] = None,
-    scenario: Annotated[
-        Path | None,
-        typer.Option("--scenario", metavar="FILE", help="A scenario to check as well; its settings count."),
-    ] = None,
+    model: Annotated[str | None, option("doctor", "model")] = None,
+    embedding: Annotated[str | None, option("doctor", "embedding")] = None,
+    scenario: Annotated[Path | None, option("doctor", "scenario")] = None,
     assignments: Assignments = None,
 ) -> None:
     """Check Python, model, embedding and memory store, with a remedy for each problem.
@@ -43,12 +36,12 @@ def doctor(
     """
     import asyncio
 
-    from persimchat.app.commands.request import notes_on, settings_of
-    from persimchat.app.commands.wanted import Wanted
-    from persimchat.app.doctor_checks import examine
-    from persimchat.models.registry import close_models
-    from persimchat.personas.scenario import load_scenario
-    from persimchat.runs.reports.words import count
+    from ...models.registry import close_models
+    from ...personas.scenario import load_scenario
+    from ...reports.words import count
+    from ..doctor_checks import examine
+    from .request import notes_on, settings_of
+    from .wanted import Wanted
 
     wanted = Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments)
     held = load_scenario(scenario) if scenario is not None else None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from persimchat.app.commands.options import JsonObject
-from persimchat.app.commands.wanted import Wanted
-from persimchat.app.output import is_unicode, on_terminal, say
+from .options import JsonObject
+from .wanted import Wanted
 
 if TYPE_CHECKING:
-    from persimchat.runs.events import Totals
-    from persimchat.runs.reports.estimate import Estimate
-    from persimchat.state.settings import Settings
+    from rich.console import RenderableType
+
+    from ...reports.estimate import Estimate
+    from ...state.settings import Settings
+    from ..views.tables import Look
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -42,8 +43,8 @@ def estimate(
     It takes the options of run and debate, asks no model, and writes nothing.
     """
     # What a run needs takes a second to load; --help and a wrong option should not wait for it.
-    from persimchat.app.commands.request import understood
-    from persimchat.runs.reports.estimate import estimate as estimated
+    from ...reports.estimate import estimate as estimated
+    from .request import understood
 
     people, settings = understood(wanted)
     whole = estimated(people, settings)
@@ -53,12 +54,13 @@ def estimate(
         shorter = min(people.guide.shortest(len(people.participants)), whole.utterances)
         shorter = 0 if shorter == whole.utterances else shorter
     half = estimated(people, settings, utterances=shorter) if shorter else None
-    if as_json:
-        import json
+    from ..views.tables import finish
 
-        say(json.dumps(_as_data(whole, half, settings), ensure_ascii=False, indent=2))
-        return
-    _print(whole, half, settings, len(people.participants))
+    finish(
+        as_json,
+        lambda: _as_data(whole, half, settings),
+        lambda look: _shown(whole, half, settings, len(people.participants), look),
+    )
 
 
 def _as_data(whole: Estimate, half: Estimate | None, settings: Settings) -> dict[str, Any]:
@@ -76,27 +78,18 @@ def _as_data(whole: Estimate, half: Estimate | None, settings: Settings) -> dict
     }
 
 
-def _print(whole: Estimate, half: Estimate | None, settings: Settings, participants: int) -> None:
-    from rich import box
+def _shown(whole: Estimate, half: Estimate | None, settings: Settings, participants: int, look: Look) -> RenderableType:
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    from persimchat.app.views.printing import print_all
-    from persimchat.runs.reports.estimate import list_prices_as_of
-    from persimchat.runs.reports.words import count
+    from ...reports.estimate import list_prices_as_of
+    from ...reports.words import count
+    from ..views.show_view import usage
 
-    lines = box.SIMPLE_HEAD if is_unicode() else box.ASCII2
-    table = Table(box=lines if on_terminal() else None, show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("module", overflow="fold")
-    for column in ("calls", "tokens in", "tokens out", "cost"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for name, sums in whole.by("module").items():
-        table.add_row(Text(name), *_cells(sums))
-    table.add_row("in all", *_cells(whole.total), style="bold")
-    most = "at most " if settings.mode == "debate" else ""
+    rows = {**whole.by("module"), "in all": whole.total}
     if half is not None:
-        table.add_row(f"if it ends after {half.utterances}", *_cells(half.total))
+        rows[f"if it ends after {half.utterances}"] = half.total
+    most = "at most " if settings.mode == "debate" else ""
     models = ", ".join(whole.by("model"))
     head = f"{participants} participants, {most}{count(whole.utterances, 'utterance')}; model: {models}"
     notes = [
@@ -107,10 +100,4 @@ def _print(whole: Estimate, half: Estimate | None, settings: Settings, participa
     ]
     if whole.total.cost_usd:
         notes.append(f"List prices as of {list_prices_as_of()}, where the setting prices has no others.")
-    print_all(Group(Text(head), Text(""), table, *map(Text, ["", *notes] if notes else [])))
-
-
-def _cells(sums: Totals) -> tuple[str, str, str, str]:
-    from persimchat.runs.reports.words import cost, whole
-
-    return whole(sums.calls), whole(sums.input_tokens), whole(sums.output_tokens), cost(sums)
+    return Group(look(head), Text(""), usage("module", rows, look, ""), *map(look, ["", *notes] if notes else []))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
 import sys
 import time
@@ -14,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import Address, Engine, JsonObject, Workers
-from persimchat.app.output import MODEL_FAILURE, Interrupted, on_terminal, say, warn
-from persimchat.state.errors import InputError
-from persimchat.state.folders import RESULTS
-from persimchat.state.plain_text import one_line
+from ...state.errors import InputError
+from ...state.folders import RESULTS
+from ...state.plain_text import one_line
+from ..output import MODEL_FAILURE, Interrupted, on_terminal, say, say_object, warn
+from .options import Address, Engine, JsonObject, Workers, option
 
 if TYPE_CHECKING:
-    from persimchat.experiments.api import Prepared, Results
-    from persimchat.experiments.driving import Progress
-    from persimchat.experiments.engine import EngineChoice
-    from persimchat.experiments.file import Experiment
-    from persimchat.experiments.judging import Judging
-    from persimchat.runs.events import Totals
+    from ...experiments.api import Prepared, Results
+    from ...experiments.asking import Judging
+    from ...experiments.driver import Progress
+    from ...experiments.file import Experiment
+    from ...experiments.run_cell import EngineChoice
+    from ...runs.events import Totals
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -50,32 +49,21 @@ experiment = typer.Typer(
     help="Hold and compare many conversations from one file.", no_args_is_help=True, epilog=EXAMPLES
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The experiment's file (YAML or JSON).", show_default=False)]
-Out = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The folder that holds experiments, each in a folder of its own. [dim]default: ./results[/dim]",
-        show_default=False,
-    ),
-]
-Form = Annotated[
-    Literal["csv", "jsonl", "md", "html", "parquet"],
-    typer.Option("--format", metavar="FORMAT", help="Write the tables also as jsonl, md, html or parquet."),
-]
-Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 10,000 conversations.")]
+File = Annotated[Path, option("experiment", "file")]
+Out = Annotated[Path, option("experiment", "out")]
+Form = Annotated[Literal["csv", "jsonl", "md", "html", "parquet"], option("experiment", "form")]
+Many = Annotated[bool, option("experiment", "many")]
 
 
 @experiment.command(epilog=EXAMPLES)
 def estimate(file: File, many: Many = False, out: Out = RESULTS, as_json: JsonObject = False) -> None:
     """Estimate conversations, calls, tokens and cost of an experiment; asks no model and writes nothing."""
-    from persimchat.experiments.api import prepare
-    from persimchat.experiments.file import Experiment
+    from ...experiments.api import prepare
+    from ...experiments.file import Experiment
 
     prepared = prepare(Experiment.load(file), out, many=many)
     if as_json:
-        say(json.dumps(_data(prepared), ensure_ascii=False, indent=2))
+        say_object(_data(prepared))
     else:
         _print(prepared)
 
@@ -83,28 +71,12 @@ def estimate(file: File, many: Many = False, out: Out = RESULTS, as_json: JsonOb
 @experiment.command(epilog=EXAMPLES)
 def run(
     file: File,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
+    yes: Annotated[bool, option("experiment run", "yes")] = False,
     many: Many = False,
-    renew: Annotated[
-        bool,
-        typer.Option(
-            "--renew",
-            metavar="",
-            help="Hold stale conversations again, those made with other prompts or defaults; each stays until the new "
-            "one is complete.",
-        ),
-    ] = False,
-    budget_calls: Annotated[
-        int | None,
-        typer.Option("--budget-calls", metavar="N", min=1, help="Calls of conversations and judges together."),
-    ] = None,
-    budget_tokens: Annotated[
-        int | None,
-        typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of conversations and judges together."),
-    ] = None,
-    budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of both together.")
-    ] = None,
+    renew: Annotated[bool, option("experiment run", "renew")] = False,
+    budget_calls: Annotated[int | None, option("experiment run", "budget_calls")] = None,
+    budget_tokens: Annotated[int | None, option("experiment run", "budget_tokens")] = None,
+    budget_usd: Annotated[float | None, option("experiment run", "budget_usd")] = None,
     engine: Engine = "local",
     workers: Workers = None,
     address: Address = None,
@@ -116,10 +88,10 @@ def run(
 
     The same command goes on where an interrupted one stopped. Budgets override those of the file.
     """
-    from persimchat.app.commands.judging import agree
-    from persimchat.experiments.api import prepare
-    from persimchat.experiments.engine import EngineChoice
-    from persimchat.experiments.file import Experiment
+    from ...experiments.api import prepare
+    from ...experiments.file import Experiment
+    from ...experiments.run_cell import EngineChoice
+    from .judging import agree
 
     choice = EngineChoice(engine, workers, address)
     choice.check()
@@ -142,17 +114,15 @@ def run(
 
 @experiment.command(epilog=EXAMPLES)
 def report(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
-    ],
+    file: Annotated[Path, option("experiment report", "file")],
     form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""
-    from persimchat.experiments.api import report_on
-    from persimchat.experiments.file import Experiment
-    from persimchat.experiments.place import FILE, Place
+    from ...experiments.api import report_on
+    from ...experiments.file import Experiment
+    from ...experiments.place import FILE, Place
 
     folder = file if file.is_dir() else None
     wanted = Experiment.load(folder / FILE if folder else file)
@@ -172,7 +142,7 @@ def _missing(prepared: Prepared) -> list[Any]:
 
 
 def _expected(prepared: Prepared) -> dict[str, Totals]:
-    from persimchat.experiments.needs import by_model
+    from ...experiments.estimate import by_model
 
     return by_model(prepared.plan, prepared.estimates, _missing(prepared))
 
@@ -191,8 +161,7 @@ def _asks(prepared: Prepared) -> bool:
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:
-    from persimchat.experiments.foresight import disk_bytes, disk_free, foreseen
-    from persimchat.experiments.needs import summed
+    from ...experiments.estimate import disk_bytes, disk_free, foreseen, summed
 
     expected = _expected(prepared)
     cells = len(prepared.plan.cells)
@@ -224,8 +193,8 @@ def _data(prepared: Prepared) -> dict[str, Any]:
 
 
 def _print(prepared: Prepared) -> None:
-    from persimchat.experiments.needs import summed
-    from persimchat.runs.reports.words import count, whole
+    from ...experiments.estimate import summed
+    from ...reports.words import count, whole
 
     plan, expected = prepared.plan, _expected(prepared)
     tasks = sum(map(len, plan.tasks))
@@ -258,8 +227,8 @@ def _print(prepared: Prepared) -> None:
 
 def _print_foresight(prepared: Prepared) -> None:
     """Say how much room the conversations take, and what the comparisons can find."""
-    from persimchat.experiments.foresight import TRUE_SHARE, disk_bytes, disk_free, foreseen
-    from persimchat.runs.reports.words import count
+    from ...experiments.estimate import TRUE_SHARE, disk_bytes, disk_free, foreseen
+    from ...reports.words import count
 
     needed, free = disk_bytes(_missing(prepared)), disk_free(prepared.place.path)
     if needed:
@@ -279,15 +248,15 @@ def _print_foresight(prepared: Prepared) -> None:
 
 
 def _price(total: Totals) -> str:
-    from persimchat.runs.reports.words import cost
+    from ...reports.words import cost
 
     return "price unknown" if total.cost_usd is None else cost(total)
 
 
 async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoice, *, quiet: bool) -> Results:
-    from persimchat.app.following import signals_cancel
-    from persimchat.experiments.api import run_prepared
-    from persimchat.models.registry import close_models
+    from ...experiments.api import run_prepared
+    from ...models.registry import close_models
+    from ..following import signals_cancel
 
     line = Line(quiet=quiet)
     with signals_cancel():
@@ -305,7 +274,7 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
 
 async def _reach(prepared: Prepared) -> None:
     """Make sure that the models of conversations still to be held can be asked, before any is."""
-    from persimchat.models.reaching import named_models, reach_all
+    from ...models.health_check import named_models, reach_all
 
     asked = {(*named_models(each.settings), each.settings.embedding): each.settings for each in _missing(prepared)}
     for settings in asked.values():
@@ -340,8 +309,8 @@ class Line:
 
 
 def _in_words(progress: Progress | Judging) -> str:
-    from persimchat.experiments.judging import Judging
-    from persimchat.runs.reports.words import cost, count
+    from ...experiments.asking import Judging
+    from ...reports.words import cost, count
 
     if isinstance(progress, Judging):
         spent = [count(progress.spent.calls, "call"), *([cost(progress.spent)] if progress.spent.cost_usd else [])]
@@ -360,9 +329,9 @@ def _in_words(progress: Progress | Judging) -> str:
 
 def _tell(results: Results, again: str, *, as_json: bool) -> None:
     """Say how the experiment went, and where its report is."""
-    from persimchat.experiments.judging import JUDGING
-    from persimchat.experiments.place import REPORT
-    from persimchat.runs.reports.words import count
+    from ...experiments.asking import JUDGING
+    from ...experiments.place import REPORT
+    from ...reports.words import count
 
     cells = len(results.tables.locked.cells)
     done = sum(standing.status == "done" for standing in results.tables.standings.values())
@@ -374,7 +343,7 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
             data |= {"spent": outcome.spent.model_dump(), "stopped": outcome.stopped}
         if judged is not None:
             data["judging"] = {**asdict(judged), "spent": judged.spent.model_dump()}
-        say(json.dumps(data, ensure_ascii=False, indent=2))
+        say_object(data)
         return
     made = f", {count(outcome.made + (judged.made if judged else 0), 'call')}" if outcome is not None else ""
     say(f"{done} of {cells} done{made}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-import typer
-
-from persimchat.app.commands.options import OUT, Runs, RunsIn
-from persimchat.app.output import say, warn
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import one_line
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import say, warn
+from .options import OUT, Runs, RunsIn, option
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -31,32 +29,13 @@ TABLES_OUT: Final = Path("export")
 
 def export(
     wanted: Runs,
-    form: Annotated[
-        Literal["csv", "jsonl", "md", "html", "parquet"],
-        typer.Option("--format", metavar="FORMAT", help="csv, jsonl, md, html or parquet, which needs pyarrow."),
-    ] = "csv",
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="The folder for the tables. [dim]default: ./export[/dim]", show_default=False
-        ),
-    ] = TABLES_OUT,
+    form: Annotated[Literal["csv", "jsonl", "md", "html", "parquet"], option("export", "form")] = "csv",
+    out: Annotated[Path, option("export", "out")] = TABLES_OUT,
     runs: RunsIn = OUT,
-    eyes: Annotated[
-        str | None,
-        typer.Option("--for", metavar="NAME", help="Only what this participant, an agent or a person, may have seen."),
-    ] = None,
-    tables: Annotated[
-        str | None,
-        typer.Option(
-            "--tables", metavar="NAMES", help="Only these tables, with commas between them.", show_default=False
-        ),
-    ] = None,
-    bom: Annotated[
-        bool,
-        typer.Option("--bom", metavar="", help="csv: begin with a byte order mark, which Excel needs to read UTF-8."),
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing tables.")] = False,
+    eyes: Annotated[str | None, option("export", "eyes")] = None,
+    tables: Annotated[str | None, option("export", "tables")] = None,
+    bom: Annotated[bool, option("export", "bom")] = False,
+    force: Annotated[bool, option("export", "force")] = False,
 ) -> None:
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
@@ -69,9 +48,9 @@ def export(
             f"--bom needs --format csv, not {form}", where="persimchat export", remedy="Leave one of them out."
         )
 
-    from persimchat.app.commands.finding import find_run, judgements_on
-    from persimchat.runs.reports.export import export_runs
-    from persimchat.runs.reports.words import count
+    from ...reports.export import export_runs
+    from ...reports.words import count
+    from .finding import find_run, judgements_on
 
     folders = [find_run(name, runs) for name in wanted]
     chosen = [name.strip() for name in tables.split(",")] if tables is not None else None

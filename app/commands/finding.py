@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from persimchat.runs.folder.finding import find_run
+from ...runs.folder.listing import find_run
 
 if TYPE_CHECKING:
-    from persimchat.runs.folder.judgements import RecordedJudgement
-    from persimchat.runs.folder.reading import Record
+    from ...runs.folder.answers import RecordedJudgement
+    from ...runs.folder.reading import Record
 
 __all__ = ["find_run", "judgements_on"]
 
@@ -19,11 +19,11 @@ def judgements_on(record: Record) -> list[RecordedJudgement]:
     Raises:
         InputError: the file of judgements is damaged.
     """
-    from persimchat.runs.folder.judgements import read_judgements
+    from ...runs.folder.reading import read_judgements
 
     rows = read_judgements(record.path)
     if not rows:
         return []
-    from persimchat.evaluation.dimensions import current  # takes a second; most runs have no judgements
+    from ...evaluation.dimensions import current  # takes a second; most runs have no judgements
 
     return current(record, rows)

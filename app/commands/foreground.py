@@ -6,16 +6,16 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from persimchat.app.commands.wanted import Shown, Wanted
-from persimchat.app.output import MODEL_FAILURE
-from persimchat.app.views.past_banner import Lead
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
+from ..output import MODEL_FAILURE
+from ..views.lead import Lead
+from .wanted import Shown, Wanted
 
 if TYPE_CHECKING:
-    from persimchat.app.views.view import Form
-    from persimchat.runs.control import Control
-    from persimchat.runs.events import Event
-    from persimchat.state.settings import Settings
+    from ...runs.control import Control
+    from ...runs.events import Event
+    from ...state.settings import Settings
+    from ..views.view import Form
 
 
 _NO_LEAD: Final = Lead()
@@ -46,8 +46,8 @@ def hold(wanted: Wanted, shown: Shown, *, must_be_story: bool = False) -> None:
     """
     form = form_of(as_json=shown.as_json, quiet=shown.quiet)
     # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
-    from persimchat.app.commands.request import understood
-    from persimchat.runs.run.simulation import run_simulation
+    from ...runs.run.simulation import run_simulation
+    from .request import understood
 
     scenario, settings = understood(wanted)
     if must_be_story and scenario.story is None:
@@ -97,9 +97,9 @@ def hold_run(
 
     import typer
 
-    from persimchat.app.following import follow
-    from persimchat.app.views.view import view_for
-    from persimchat.models.reaching import reach_all
+    from ...models.health_check import reach_all
+    from ..following import follow
+    from ..views.view import view_for
 
     async def held() -> str | None:
         if asks is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
-from persimchat.app.commands.options import (
+from ...state.errors import InputError
+from ...state.plain_text import clean, one_line
+from ..output import say, say_object, warn
+from .options import (
     OUT,
     Assignments,
     BudgetCalls,
@@ -18,14 +18,12 @@ from persimchat.app.commands.options import (
     BudgetUsd,
     JsonObject,
     RunsIn,
+    option,
 )
-from persimchat.app.output import say, warn
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import clean, one_line
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.interviews import Interview
-    from persimchat.runs.folder.interviews import InterviewAnswer
+    from ...evaluation.interviews import Interview
+    from ...runs.folder.answers import InterviewAnswer
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -42,48 +40,30 @@ _LEAVE: Final = "Ask your questions, one on a line; an empty line or Ctrl-D ends
 
 
 def interview(
-    wanted: Annotated[str, typer.Argument(metavar="RUN", help="A run: folder, id, beginning of an id, or latest.")],
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Who is interviewed: a name, or part of it.")],
-    ask: Annotated[
-        list[str] | None,
-        typer.Option("--ask", metavar="QUESTION", help="A question; may be repeated. [dim]default: type them[/dim]"),
-    ] = None,
-    at: Annotated[
-        int | None,
-        typer.Option(
-            "--at",
-            metavar="TURN",
-            min=0,
-            help="The agent as it was after so many utterances. [dim]default: the end[/dim]",
-        ),
-    ] = None,
-    going_on: Annotated[
-        bool, typer.Option("--continue", metavar="", help="Go on with the last interview with this agent.")
-    ] = False,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="MODEL", help="The model that answers, not the agent's own.")
-    ] = None,
+    wanted: Annotated[str, option("interview", "wanted")],
+    agent: Annotated[str, option("interview", "agent")],
+    ask: Annotated[list[str] | None, option("interview", "ask")] = None,
+    at: Annotated[int | None, option("interview", "at")] = None,
+    going_on: Annotated[bool, option("interview", "going_on")] = False,
+    by: Annotated[str | None, option("interview", "by")] = None,
     runs: RunsIn = OUT,
     budget_calls: BudgetCalls = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
     assignments: Assignments = None,
-    with_people: Annotated[
-        bool,
-        typer.Option("--with-people", metavar="", help="With --by: it may read the words of people who took part."),
-    ] = False,
+    with_people: Annotated[bool, option("interview", "with_people")] = False,
     as_json: JsonObject = False,
 ) -> None:
     """Ask one agent questions in private, as it was at the end of a conversation, or at a turn of it.
 
     Nothing of it enters the run: its states, memories and words stay as they are. The agent answers from its mind of
     then and the memories that were alive; it knows its last answers of the same interview. Questions and answers are
-    kept in the run's folder (interviews.jsonl), and `show`, `export` and the report have them.
+    kept with the run, and `show`, `export` and the report have them.
     """
-    from persimchat.app.commands.finding import find_run
-    from persimchat.app.commands.request import assigned
-    from persimchat.evaluation.interviews import begin
-    from persimchat.runs.folder.reading import read_run
+    from ...evaluation.interviews import begin
+    from ...runs.folder.reading import read_run
+    from .finding import find_run
+    from .request import assigned
 
     budgets: dict[str, Any] = {
         "budget_calls": budget_calls,
@@ -108,12 +88,12 @@ def interview(
     if held.exhausted:
         warn(f"persimchat: {held.exhausted} With --continue and a higher budget it goes on.")
     if as_json:
-        say(json.dumps(_data(held, rows), ensure_ascii=False, indent=2))
+        say_object(_data(held, rows))
 
 
 async def _held(held: Interview, ask: Sequence[str] | None, *, quiet: bool) -> None:
     """Put the questions, given or typed."""
-    from persimchat.models.registry import close_models
+    from ...models.registry import close_models
 
     try:
         for question in ask if ask else _typed():

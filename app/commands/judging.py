@@ -7,17 +7,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from persimchat.app.commands.request import settings_of
-from persimchat.app.commands.wanted import Wanted, WantedAsking
-from persimchat.app.output import Interrupted, on_terminal, warn
-from persimchat.evaluation.judging import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
-from persimchat.evaluation.statistics.library import stats
-from persimchat.models.registry import close_models
-from persimchat.runs.reports.words import count
-from persimchat.state.errors import InputError
+from ...evaluation.asking import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
+from ...evaluation.statistics.intervals import stats
+from ...models.registry import close_models
+from ...reports.words import count
+from ...state.errors import InputError
+from ..output import Interrupted, on_terminal, warn
+from .request import settings_of
+from .wanted import Wanted, WantedAsking
 
 
 def judge_of(by: str | None, asking: WantedAsking) -> Judge:
@@ -64,7 +65,7 @@ class Plan:
     """
 
     def __init__(
-        self, judge: Respondent, parts: Sequence[Questions], what: str, *, command: str = "persimchat evaluate"
+        self, judge: Respondent, parts: Sequence[Questions[Any]], what: str, *, command: str = "persimchat evaluate"
     ) -> None:
         self.judge, self._parts, self._what, self._command = judge, parts, what, command
         self._left = [(part, part.left(judge.name, part.rows())) for part in parts]
@@ -99,6 +100,11 @@ class Plan:
         if not asking.exhausted:
             return []
         return [f"{asking.exhausted} The same command with a higher budget asks what is left."]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Who was asked, and how many questions, for --json."""
+        return {"judge": self.judge.name, "asked": self.answered, "already": self.already}
 
     async def _ask(self, told: Callable[[], None]) -> Asking:
         try:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from persimchat.app.commands.options import Assignments
-from persimchat.app.output import on_terminal, say
-from persimchat.app.views.printing import print_all
-from persimchat.state.plain_text import one_line
+from ...state.plain_text import one_line
+from ..output import on_terminal, say, say_object
+from .options import Assignments, option
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from persimchat.models.local.files import Stored
-    from persimchat.models.local.getting import Progress
-    from persimchat.runs.trying import Trial
+    from ...models.local.files import Stored
+    from ...models.local.getting import Progress
+    from ...runs.trying import Row, Trial
 
 _GET: Final = """\b
 [bold]Examples[/bold]
@@ -43,7 +39,7 @@ models = typer.Typer(
     invoke_without_command=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
+Json = Annotated[bool, option("models", "json")]
 
 
 @models.callback()
@@ -55,30 +51,25 @@ def _which(context: typer.Context) -> None:
 @models.command("list")
 def list_models(as_json: Json = False) -> None:
     """List the models on this machine: name, size, licence, file."""
-    from persimchat.models.local.files import folder, stored
+    from ...models.local.files import folder, stored
 
     found = stored()
     if as_json:
-        say(json.dumps([{**entry.model_dump(), "path": str(folder() / entry.file)} for entry in found], indent=2))
+        say_object([{**entry.model_dump(), "path": str(folder() / entry.file)} for entry in found])
         return
     if not found:
         say(f"No models in {folder()}. A small one: persimchat models get smollm2")
         return
-    from rich.text import Text
+    from ..views.tables import here, print_all, table
 
-    table = _table("name", ">size", "licence", "file")
-    for entry in found:
-        cells = (entry.name, _size(entry.size), entry.licence or "not stated", str(folder() / entry.file))
-        table.add_row(*(Text(one_line(cell)) for cell in cells))
-    print_all(table)
+    rows = ([one.name, _size(one.size), one.licence or "not stated", str(folder() / one.file)] for one in found)
+    print_all(table(here(), "", ("name", "size", "licence", "file"), rows))
 
 
 @models.command("get", epilog=_GET)
 def get(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="smollm2, or hf:OWNER/REPO/FILE.gguf.")],
-    update: Annotated[
-        bool, typer.Option("--update", metavar="", help="Download the hub's current file instead of the pinned one.")
-    ] = False,
+    name: Annotated[str, option("models get", "name")],
+    update: Annotated[bool, option("models get", "update")] = False,
 ) -> None:
     """Download a model's file into your cache folder, or into the folder that PERSIMCHAT_MODELS names.
 
@@ -86,8 +77,8 @@ def get(
     All other models come from the Hugging Face hub, the only place to which a token in HF_TOKEN is sent. The first
     download pins the file's SHA-256 and the hub's commit.
     """
-    from persimchat.models.local import getting
-    from persimchat.models.local.files import folder
+    from ...models.local import getting
+    from ...models.local.files import folder
 
     with ExitStack() as stack:
         entry, fetched = getting.get(name.strip(), update=update, progress=_progress(stack, name))
@@ -97,9 +88,9 @@ def get(
 
 
 @models.command("remove")
-def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="The name that persimchat models lists.")]) -> None:
+def remove(name: Annotated[str, option("models remove", "name")]) -> None:
     """Delete a model's file."""
-    from persimchat.models.local import files
+    from ...models.local import files
 
     entry: Stored = files.remove(name.strip())
     say(one_line(f"removed {entry.name} ({_size(entry.size)})"))
@@ -107,10 +98,8 @@ def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="The name th
 
 @models.command("try", epilog=_TRY)
 def try_(
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="Any model, as for run.")],
-    questions: Annotated[
-        int, typer.Option("--questions", metavar="N", min=1, max=20, help="Questions per module.")
-    ] = 2,
+    name: Annotated[str, option("models try_", "name")],
+    questions: Annotated[int, option("models try_", "questions")] = 2,
     assignments: Assignments = None,
     as_json: Json = False,
 ) -> None:
@@ -122,10 +111,10 @@ def try_(
     """
     from dataclasses import asdict
 
-    from persimchat.app.commands.request import settings_of
-    from persimchat.app.commands.wanted import Wanted
-    from persimchat.models.registry import close_models
-    from persimchat.runs.trying import recorded_questions, try_model, verdict
+    from ...models.registry import close_models
+    from ...runs.trying import recorded_questions, try_model, verdict
+    from .request import settings_of
+    from .wanted import Wanted
 
     settings = settings_of(Wanted(arguments={"model": name}, assignments=assignments))
 
@@ -137,23 +126,23 @@ def try_(
 
     trial = asyncio.run(tried())
     if as_json:
-        say(json.dumps({**asdict(trial), "verdict": verdict(trial)}, indent=2))
+        say_object({**asdict(trial), "verdict": verdict(trial)})
         return
-    print_all(_results(trial))
+    from ..views.tables import here, print_all, table
+
+    print_all(table(here(), "", _COLUMNS, map(_cells, trial.rows)))
     say("")
     say(one_line(_facts(trial)))
     say(one_line(verdict(trial)))
 
 
-def _results(trial: Trial) -> Table:
-    table = _table(
-        "module", ">asked", ">valid", ">again", ">corrected", ">in range", ">cut", ">failed", ">seconds", ">tokens/s"
-    )
-    for row in trial.rows:
-        pace = f"{row.written / row.seconds:.0f}" if row.seconds and row.written else "-"
-        numbers = (row.asked, row.valid, row.again, row.corrected, row.in_range, row.cut, row.failed)
-        table.add_row(row.module, *map(str, numbers), f"{row.seconds / max(1, row.asked):.1f}", pace)
-    return table
+_COLUMNS: Final = ("module", "asked", "valid", "again", "corrected", "in range", "cut", "failed", "seconds", "tokens/s")
+
+
+def _cells(row: Row) -> list[str]:
+    pace = f"{row.written / row.seconds:.0f}" if row.seconds and row.written else "-"
+    numbers = (row.asked, row.valid, row.again, row.corrected, row.in_range, row.cut, row.failed)
+    return [row.module, *map(str, numbers), f"{row.seconds / max(1, row.asked):.1f}", pace]
 
 
 def _facts(trial: Trial) -> str:
@@ -163,19 +152,6 @@ def _facts(trial: Trial) -> str:
         f"{trial.share('again'):.0%} right at second try, {trial.share('corrected'):.0%} corrected, "
         f"{trial.share('cached', 'read'):.0%} of prompt tokens cached, answers as {trial.form}, context {context}."
     )
-
-
-def _table(*headings: str) -> Table:
-    """A table; a column whose heading begins with > holds numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD if on_terminal() else None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(
-            heading.removeprefix(">"), overflow="fold", justify="right" if heading.startswith(">") else "left"
-        )
-    return table
 
 
 def _size(size: int) -> str:

@@ -1,22 +1,25 @@
-"""`persimchat personas`: lists the shipped personas, and shows one."""
+"""`persimchat personas`: lists the shipped ones, shows one, invents people, converts descriptions of people."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from persimchat.app.commands import convert as convert_command
-from persimchat.app.commands import generate as generate_command
-from persimchat.app.output import on_terminal, say
-from persimchat.app.views.printing import print_all
-from persimchat.state.plain_text import clean, one_line
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import Interrupted, on_terminal, say, say_object, warn
+from . import options
+from .options import option
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from ...personas.conversion.conversion import Conversion
+    from ...personas.generation import Generated
+    from ...personas.quotas import Quotas
+    from ...state.persona import Persona
+    from ...state.settings import Settings
 
-    from persimchat.state.persona import Persona
 
 personas = typer.Typer(
     help="List the shipped personas, show one, generate your own, or convert descriptions of people.",
@@ -24,10 +27,7 @@ personas = typer.Typer(
     invoke_without_command=True,
 )
 
-_COLUMNS = ("age", "occupation", "residence")
-_TRAITS = 3
-
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
+Json = Annotated[bool, option("personas", "json")]
 
 
 @personas.callback()
@@ -39,73 +39,230 @@ def _which(context: typer.Context) -> None:
 @personas.command("list")
 def list_personas(as_json: Json = False) -> None:
     """List the shipped personas: name, age, occupation, residence, temper."""
-    from persimchat.personas.catalogue import shipped
+    from ...personas.catalogue import shipped
 
     people = shipped()
     if as_json:
-        say(json.dumps([persona.model_dump(mode="json") for persona in people], ensure_ascii=False, indent=2))
+        say_object([persona.model_dump(mode="json") for persona in people])
         return
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    from ..views.personas_view import listing
+    from ..views.tables import here, print_all
 
-    table = Table(box=box.SIMPLE_HEAD if on_terminal() else None, pad_edge=False, header_style="bold")
-    for heading in ("name", *_COLUMNS, "temper"):
-        table.add_column(heading, overflow="fold", justify="right" if heading == "age" else "left")
-    for persona in people:
-        cells = [
-            persona.name,
-            *((persona.characteristic(c) or "") for c in _COLUMNS),
-            ", ".join(persona.traits[:_TRAITS]),
-        ]
-        table.add_row(*(Text(one_line(cell)) for cell in cells))
-    print_all(table)
+    print_all(listing(people, here()))
 
 
 @personas.command("show")
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The name or first name of a shipped persona, or a persona file.")
-    ],
+    name: Annotated[str, option("personas", "name")],
     as_json: Json = False,
 ) -> None:
     """Show all that a persona's file says."""
-    from persimchat.personas.catalogue import find_persona
+    from ...personas.catalogue import find_persona
 
     persona = find_persona(name)
     if as_json:
-        say(json.dumps(persona.model_dump(mode="json"), ensure_ascii=False, indent=2))
+        say_object(persona.model_dump(mode="json"))
         return
-    print_all(_profile(persona))
+    from ..views.personas_view import profile
+    from ..views.tables import print_all
+
+    print_all(profile(persona))
 
 
-personas.command("generate", epilog=generate_command.EXAMPLES)(generate_command.generate)
-personas.command("convert", epilog=convert_command.EXAMPLES)(convert_command.convert)
+_GENERATE: Final = """\b
+[bold]Examples[/bold]
+  persimchat personas generate --about "commuters of a mid-sized town"
+  persimchat personas generate --n 10 --quotas examples/quotas.yaml --out town
+  persimchat personas generate --n 3 --seed 7 --model ollama:llama3.2
+
+\b
+[bold]Quotas[/bold]
+  a YAML file: which part of the group has which characteristics
+    quotas:
+      gender: {woman: 1/2, man: 1/2}
+      age: {18-29: 30%, 30-64: 50%, 65+: 20%}
+"""
+
+Number = Annotated[int, option("generate", "number")]
+About = Annotated[str | None, option("generate", "about")]
+QuotasFile = Annotated[Path | None, option("generate", "quotas_file")]
+Seed = Annotated[int | None, option("generate", "seed")]
+SettingsFile = Annotated[Path | None, option("generate", "settings_file")]
+Assignments = Annotated[list[str] | None, option("generate", "assignments")]
+Out = Annotated[Path | None, option("generate", "out")]
 
 
-def _profile(persona: Persona) -> RenderableType:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+@personas.command("generate", epilog=_GENERATE)
+def generate(
+    number: Number = 5,
+    about: About = None,
+    quotas: QuotasFile = None,
+    seed: Seed = None,
+    settings_file: SettingsFile = None,
+    assignments: Assignments = None,
+    model: options.Model = None,
+    out: Out = None,
+) -> None:
+    """Invent people from a sentence, from quotas or both, and save each as a persona file.
 
-    from persimchat.state.knowledge import field_levels, knowledge_level
+    A model makes them one after another, each unlike those before. The files are written when all are made, and no
+    existing file is overwritten.
+    """
+    import asyncio
 
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    levels = {"overall": knowledge_level(persona), **field_levels(persona)}
-    stated = "" if persona.knowledge is not None else " (derived)"
-    rows = {
-        **persona.characteristics,
-        "traits": ", ".join(persona.traits),
-        "knowledge": ", ".join(f"{field} {level} of 5" for field, level in levels.items()) + stated,
-        "speaking style": persona.speaking_style or "",
-        "social goals": "\n".join(persona.social_goals),
-        "memories": "\n".join(memory.text for memory in persona.memories),
-    }
-    for label, value in rows.items():
-        if value:
-            facts.add_row(Text(one_line(label)), Text(clean(value)))
-    description = Padding(Text(clean(persona.description)), (1, 0), expand=False)
-    return Group(Text(one_line(persona.name), style="bold"), description, facts)
+    from ...models.naming import default_model_name
+    from ...personas.files import (
+        file_names,
+        new_folder,
+        new_folder_name,
+        persona_text,
+        write_all,
+    )
+    from ...personas.generation import check_request
+    from ...personas.quotas import load_quotas
+    from ..views.personas_view import notes, report_generation
+    from .request import settings_of
+    from .wanted import Wanted
+
+    if about is not None and not one_line(about):
+        raise InputError("--about is empty", remedy='Say who they are: --about "commuters of a mid-sized town".')
+    sentence = one_line(about or "")
+    check_request(number, sentence)
+    wanted = Wanted(arguments={"seed": seed, "model": model}, settings=settings_file, assignments=assignments)
+    settings = settings_of(wanted)
+    shares = load_quotas(quotas) if quotas is not None else None
+    with new_folder(out if out is not None else new_folder_name(sentence)) as folder:
+        _, notice = default_model_name(settings.model)
+        if notice:
+            warn(one_line(notice))
+        people = asyncio.run(_made(number, settings, sentence, shares))
+        names = file_names([generated.persona.name for generated in people])
+        heads = [notes(people, n, settings, sentence, quotas) for n in range(number)]
+        files = write_all(
+            folder,
+            {name: persona_text(p.persona, head) for name, p, head in zip(names, people, heads, strict=True)},
+        )
+    report_generation(people, files)
+
+
+async def _made(number: int, settings: Settings, about: str, quotas: Quotas | None) -> list[Generated]:
+    """Make all personas; on a terminal, show each name as soon as the persona is made."""
+    import asyncio
+
+    from ...models.registry import close_models
+    from ...personas.generation import generate as made
+
+    names: list[str] = []
+
+    def show(persona: Persona) -> None:
+        names.append(one_line(persona.name))
+        if on_terminal():
+            warn(f"{len(names)} of {number}: {names[-1]}")
+
+    try:
+        return await made(number, settings, about=about, quotas=quotas, made=show)
+    except asyncio.CancelledError:
+        raise Interrupted from None
+    finally:
+        await close_models()
+
+
+_CONVERT: Final = """\b
+[bold]Examples[/bold]
+  persimchat personas convert people.csv
+  persimchat personas convert answers.csv --column "Respondent=name"
+  persimchat personas convert survey.csv --mapping survey.yaml --out people
+  persimchat personas convert agents/*.agent.json --pick Lena
+  persimchat personas convert seraphine.png
+  persimchat personas convert interview.pdf --model ollama:llama3.2
+
+\b
+[bold]Ready mappings[/bold], recognised by the shape of a file
+  character_card, generative_agents, tinytroupe, tinytroupe_old, sotopia,
+  agentgroupchat, and plain: columns called name, age, occupation, description …, jméno, věk …
+
+\b
+[bold]Files[/bold]
+  .csv .tsv .json .jsonl .txt .md, .png with a character card in it,
+  and .pdf with: pip install 'persimchat\\[pdf]'
+  Other columns of a table: say what each becomes with --column. A column becomes name, first name, last name,
+  description, traits, knowledge, speaking style, social goals, a characteristic such as age or one of your own; or -,
+  then it is left out. Other fields: write a mapping file, or have a model read them.
+"""
+
+_COLUMN: Final = "Write the column and what it becomes, such as --column 'Respondent=name'."
+
+Files = Annotated[list[Path], option("convert", "files")]
+MappingName = Annotated[str | None, option("convert", "mapping_name")]
+Columns = Annotated[list[str] | None, option("convert", "columns")]
+ConvertModel = Annotated[str | None, option("convert", "model")]
+Pick = Annotated[list[str] | None, option("convert", "pick")]
+ConvertOut = Annotated[Path | None, option("convert", "out")]
+
+
+@personas.command("convert", epilog=_CONVERT)
+def convert(
+    files: Files,
+    mapping: MappingName = None,
+    columns: Columns = None,
+    out: ConvertOut = None,
+    model: ConvertModel = None,
+    pick: Pick = None,
+) -> None:
+    """Convert descriptions of people from other programs, tables and texts into persona files.
+
+    If a mapping fits, no model is needed. Otherwise name a model with --model, and it reads the descriptions. The
+    output lists what was taken, what was left out and what stayed empty; nothing is invented. Of a table, the good rows
+    are converted and the others listed. The files are written at the end, and no existing file is overwritten.
+    """
+    import asyncio
+
+    from ...personas.conversion.conversion import new_place, texts_of
+    from ...personas.files import new_folder, write_all
+    from ..views.personas_view import report_conversion
+    from .request import settings_of
+    from .wanted import Wanted
+
+    if pick and not all(one_line(name) for name in pick):
+        raise InputError("--pick is empty", remedy="Name a person, or leave --pick out to convert all.")
+    settings = settings_of(Wanted(arguments={"model": model}))
+    with new_folder(out if out is not None else new_place(files)) as folder:
+        conversion = asyncio.run(_converted(files, settings, mapping, _said(columns), model is not None, pick or []))
+        kept = write_all(folder, texts_of(conversion.people))
+    report_conversion(conversion, kept)
+
+
+def _said(columns: list[str] | None) -> dict[str, str] | None:
+    """What --column says of each column; the last equals sign parts the two, as names may have one."""
+    if not columns:
+        return None
+    parted = [column.rpartition("=") for column in columns]
+    wrong = next((whole for whole, (name, _, field) in zip(columns, parted, strict=True) if not (name and field)), None)
+    if wrong is not None:
+        raise InputError(f"{one_line(wrong)!r} does not say what a column becomes", where="--column", remedy=_COLUMN)
+    return {name.strip(): field.strip() for name, _, field in parted}
+
+
+async def _converted(
+    files: list[Path],
+    settings: Settings,
+    mapping: str | None,
+    columns: dict[str, str] | None,
+    read: bool,
+    pick: list[str],
+) -> Conversion:
+    from ...models.registry import close_models
+    from ...personas.conversion.conversion import convert as converted
+
+    try:
+        return await converted(
+            files,
+            settings,
+            mapping=mapping,
+            columns=columns,
+            read=read,
+            pick=pick,
+            told=lambda line: warn(f"persimchat: {line}"),
+        )
+    finally:
+        await close_models()

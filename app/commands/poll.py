@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
-from persimchat.app.commands.options import (
+from ...state.errors import InputError
+from ...state.folders import RESULTS
+from .options import (
     OUT,
     Assignments,
     BudgetCalls,
@@ -21,14 +20,12 @@ from persimchat.app.commands.options import (
     RunsIn,
     SettingsFile,
     Yes,
+    option,
 )
-from persimchat.app.output import is_unicode, on_terminal, say
-from persimchat.state.errors import InputError
-from persimchat.state.folders import RESULTS
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.polls import Polled
-    from persimchat.state.poll import Poll
+    from ...evaluation.polls import Polled
+    from ...state.poll import Poll
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -47,68 +44,23 @@ _NUMBER: Final = re.compile(r"[0-9]{1,7}")
 
 
 def poll(
-    wanted: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN...]", help="Runs: folders, ids, beginnings of ids, or latest.", show_default=False
-        ),
-    ] = None,
-    ask: Annotated[str | None, typer.Option("--ask", metavar="QUESTION", help="What everybody is asked.")] = None,
-    answer: Annotated[
-        str | None,
-        typer.Option(
-            "--answer",
-            metavar="FORM",
-            help="yesno, choice, number, or a scale such as scale:1-5. [dim]default: yesno[/dim]",
-            show_default=False,
-        ),
-    ] = None,
-    options: Annotated[
-        str | None,
-        typer.Option("--options", metavar="'A,B,C'", help="With --answer choice: the answers to choose from."),
-    ] = None,
-    at: Annotated[
-        str,
-        typer.Option("--at", metavar="TURNS", help="When: start, end, or numbers of utterances, separated by commas."),
-    ] = "start,end",
-    repeats: Annotated[
-        int,
-        typer.Option("--repeats", metavar="N", min=1, max=_MOST_REPEATS, help="Independent answers of each agent."),
-    ] = 1,
-    named: Annotated[
-        str | None,
-        typer.Option("--id", metavar="NAME", help="The poll's name. [dim]default: made of the question[/dim]"),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="MODEL", help="The model that answers for everybody, not each agent's own."),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config", metavar="SCENARIO", help="Poll the personas of a scenario from their profiles, without a run."
-        ),
-    ] = None,
+    wanted: Annotated[list[str] | None, option("poll", "wanted")] = None,
+    ask: Annotated[str | None, option("poll", "ask")] = None,
+    answer: Annotated[str | None, option("poll", "answer")] = None,
+    options: Annotated[str | None, option("poll", "options")] = None,
+    at: Annotated[str, option("poll", "at")] = "start,end",
+    repeats: Annotated[int, option("poll", "repeats")] = 1,
+    named: Annotated[str | None, option("poll", "named")] = None,
+    by: Annotated[str | None, option("poll", "by")] = None,
+    config: Annotated[Path | None, option("poll", "config")] = None,
     runs: RunsIn = OUT,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Also write the answers there, as polls.csv; with --config, they are kept there. "
-            "[dim]default with --config: ./results/poll[/dim]",
-            show_default=False,
-        ),
-    ] = None,
+    out: Annotated[Path | None, option("poll", "out")] = None,
     budget_calls: BudgetCalls = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
     settings: SettingsFile = None,
     assignments: Assignments = None,
-    with_people: Annotated[
-        bool,
-        typer.Option("--with-people", metavar="", help="With --by: it may read the words of people who took part."),
-    ] = False,
+    with_people: Annotated[bool, option("poll", "with_people")] = False,
     yes: Yes = False,
     as_json: JsonObject = False,
 ) -> None:
@@ -116,12 +68,13 @@ def poll(
 
     Nothing of it enters the run: its states, memories and words stay as they are. Each agent's own model answers, from
     its mind of then and the memories that were alive; a baseline's participants from persona and transcript. People are
-    not asked. Answers are kept in the run's folder (polls.jsonl); what is there is not asked again.
+    not asked. Answers are kept with the run; what is there is not asked again.
     """
-    from persimchat.app.commands.judging import Plan, made
-    from persimchat.app.commands.request import understood
-    from persimchat.app.commands.wanted import Wanted
-    from persimchat.evaluation.polls import Everybody, of_profiles, tallies
+    from ...evaluation.asking import everybody
+    from ...evaluation.polls import of_profiles, tallies
+    from .judging import Plan, made
+    from .request import understood
+    from .wanted import Wanted
 
     if bool(wanted) == (config is not None):
         raise InputError(
@@ -141,22 +94,24 @@ def poll(
         parts = _in_runs(
             wanted or [], runs, question, _turns(at), repeats, budgets, assignments, with_people=with_people
         )
-    everybody = Everybody(parts[0].settings, (unit.asked for part in parts for unit in part.units))
+    asked = everybody(parts[0].settings, (unit.asked for part in parts for unit in part.units))
     what = f"{len(parts)} runs" if len(parts) > 1 else "1 run" if config is None else str(config)
-    plan = Plan(everybody, parts, what, command="persimchat poll")
+    plan = Plan(asked, parts, what, command="persimchat poll")
     notes = plan.carry_out(yes=yes)
-    if everybody.draws_lots:
-        from persimchat.models.offline.polling import BY_LOT
+    if asked.draws_lots:
+        from ...models.offline.onlookers import BY_LOT
 
         notes.insert(0, BY_LOT.replace("This answer is", "These answers are"))
     answers = {part.run or str(config): part.answers() for part in parts}
-    written = None
+    written = []
     if out is not None:
-        from persimchat.evaluation.tables import write_polls
+        from ...evaluation.tables import write_polls
 
-        written = write_polls(out, {part.run: part.answers() for part in parts})
-    if as_json:
-        kept = {"poll": question.id, **question.model_dump(mode="json", include={"ask", "answer", "options"})}
+        written = [write_polls(out, {part.run: part.answers() for part in parts})]
+    from ..views.evaluations import polled as shown
+    from ..views.tables import finish
+
+    def data() -> dict[str, Any]:
         counted = {
             run: [{"turn": t.turn, "counts": t.counts, "missing": t.missing} for t in tallies(rows)]
             for run, rows in answers.items()
@@ -166,25 +121,20 @@ def poll(
             for run, rows in answers.items()
             for row in rows
         ]
-        data: dict[str, Any] = {**kept, "asked": plan.answered, "already": plan.already, "counts": counted}
-        say(json.dumps({**data, "answers": each, "notes": notes}, ensure_ascii=False, indent=2))
-        return
-    from persimchat.app.views import poll_view
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import Look
+        kept = {"poll": question.id, **question.model_dump(mode="json", include={"ask", "answer", "options"})}
+        asked = {"asked": plan.answered, "already": plan.already}
+        return {**kept, **asked, "counts": counted, "answers": each, "notes": notes}
 
-    print_all(poll_view.shown(question, answers, Look(terminal=on_terminal(), unicode=is_unicode()), notes))
-    if written is not None:
-        say(str(written))
+    finish(as_json, data, lambda look: shown(question, answers, look, notes), written)
 
 
 def _question(ask: str | None, answer: str | None, options: str | None, named: str | None, by: str | None) -> Poll:
     """The poll that the options describe."""
     from pydantic import ValidationError
 
-    from persimchat.state.document import Document
-    from persimchat.state.poll import Poll
-    from persimchat.state.validation_errors import input_error
+    from ...state.document import Document
+    from ...state.poll import Poll
+    from ...state.validation_errors import input_error
 
     if ask is None:
         raise InputError("no question is asked", where="persimchat poll", remedy='Add --ask "…?".')
@@ -203,7 +153,7 @@ def _question(ask: str | None, answer: str | None, options: str | None, named: s
 
 def _turns(at: str) -> list[str | int]:
     """The turns that --at names."""
-    from persimchat.evaluation.polls import END, START
+    from ...evaluation.polls import END, START
 
     words = [word.strip() for word in at.split(",") if word.strip()]
     wrong = next((word for word in words if word not in (START, END) and not _NUMBER.fullmatch(word)), None)
@@ -228,12 +178,12 @@ def _in_runs(
     with_people: bool,
 ) -> list[Polled]:
     """The poll in each of the runs."""
-    from persimchat.app.commands.finding import find_run
-    from persimchat.app.commands.request import assigned
-    from persimchat.evaluation.polls import in_run
-    from persimchat.evaluation.transcripts import has_words_of_people, refuse_words_of_people
-    from persimchat.runs.folder.lock import check_free
-    from persimchat.runs.folder.reading import Record, read_run
+    from ...evaluation.polls import in_run
+    from ...evaluation.transcripts import has_words_of_people, refuse_words_of_people
+    from ...runs.folder.lock import check_free
+    from ...runs.folder.reading import Record, read_run
+    from .finding import find_run
+    from .request import assigned
 
     records: dict[str, Record] = {}
     for folder in [find_run(name, runs) for name in wanted]:
@@ -250,7 +200,7 @@ def _in_runs(
 
     async def every() -> list[Polled]:
         return [
-            await in_run(record, poll, at, repeats=repeats, changes=changes, budgets=budgets)
+            await in_run(record, [poll], at, repeats=repeats, changes=changes, budgets=budgets)
             for record in records.values()
         ]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from persimchat.app.commands import options
-from persimchat.app.commands.foreground import form_of, hold_run
-from persimchat.app.output import DIFFERS, say
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import one_line
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import DIFFERS, say
+from . import options
+from .foreground import form_of, hold_run
+from .options import option
 
 if TYPE_CHECKING:
-    from persimchat.runs.events import Event
-    from persimchat.runs.run.replay import Replay
-    from persimchat.runs.run.replay_comparison import Comparison
+    from ...runs.events import Event
+    from ...runs.run.replay import Comparison, Replay
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -35,14 +35,7 @@ EXAMPLES: Final = """\b
 
 def replay(
     run: options.OneRun,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep",
-            metavar="DIR",
-            help="Keep the replay's folder in this folder. [dim]default: it is deleted[/dim]",
-        ),
-    ] = None,
+    keep: Annotated[Path | None, option("replay", "keep")] = None,
     out: options.Out = options.OUT,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -53,8 +46,8 @@ def replay(
     """
     form = form_of(as_json=as_json, quiet=quiet)
 
-    from persimchat.app.commands.finding import find_run
-    from persimchat.runs.run.replay import Replay
+    from ...runs.run.replay import Replay
+    from .finding import find_run
 
     folder = find_run(run, out)
     if keep is not None:
@@ -69,7 +62,7 @@ def replay(
     if found is None:
         return
     if as_json:
-        from persimchat.app.views.plain_view import say_json
+        from ..views.plain_view import say_json
 
         say_json({"event": "comparison", "same": found.same, **asdict(found)})
     else:
@@ -85,10 +78,10 @@ def _check_keep(keep: Path, folder: Path) -> None:
     Raises:
         InputError: the replay would be within a run's folder, or replace a run.
     """
-    from persimchat.runs.run.going_on import manifest_of
+    from ...runs.run.resume_input import manifest_of
 
     whole = keep.resolve()
-    within = next((place for place in (whole, *whole.parents) if (place / "run.json").is_file()), None)
+    within = next((place for place in (whole, *whole.parents) if (place / "run.sqlite").is_file()), None)
     if within is not None:
         raise InputError(f"{keep} is within a run's folder", where="--keep", remedy="Choose a folder outside of it.")
     taken = keep / manifest_of(folder).run
@@ -102,7 +95,7 @@ def _check_keep(keep: Path, folder: Path) -> None:
 
 async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, None]:
     """The replay's events; they name no folder that will be deleted."""
-    from persimchat.runs.events import Stopped
+    from ...runs.events import Stopped
 
     async with aclosing(replayed.events()) as events:
         async for event in events:
@@ -111,7 +104,7 @@ async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, 
 
 def _in_words(found: Comparison) -> list[str]:
     """Whether the replay equals the run; if not, where it differs, and a likely reason."""
-    from persimchat.runs.reports.words import count
+    from ...reports.words import count
 
     if found.same:
         much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"

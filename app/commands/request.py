@@ -7,17 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.app.commands.wanted import Wanted
-from persimchat.app.output import warn
-from persimchat.personas.names import with_full_names
-from persimchat.personas.people import with_people
-from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
-from persimchat.state.configuration import load_settings, parse_assignment
-from persimchat.state.errors import InputError
-from persimchat.state.names import matching
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
-from persimchat.state.story import Character, Story
+from ...personas.names import with_full_names
+from ...personas.scenario import default_participants, load_scenario, make_scenario, with_people
+from ...state.configuration import load_settings, parse_assignment
+from ...state.errors import InputError
+from ...state.plain_text import matching
+from ...state.scenario import Scenario
+from ...state.settings import Settings
+from ...state.stories.story import Character, Story
+from ..output import warn
+from .wanted import Wanted
 
 _FILES: Final = (".yaml", ".yml", ".json")
 """The endings of scenario files."""

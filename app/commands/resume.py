@@ -6,15 +6,14 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
-from persimchat.app.commands.foreground import form_of, hold_run
-from persimchat.app.commands.wanted import Shown, WantedAgain
-from persimchat.app.views.past_banner import branched, resumed
+from ..views.lead import branched, resumed
+from .foreground import form_of, hold_run
+from .options import option
+from .wanted import Shown, WantedAgain
 
 if TYPE_CHECKING:
-    from persimchat.runs.control import Control
-    from persimchat.runs.events import Event
+    from ...runs.control import Control
+    from ...runs.events import Event
 
 
 Begun = Callable[[Path, dict[str, Any], "Control | None"], "AsyncGenerator[Event, None]"]
@@ -39,9 +38,9 @@ def go_on(
     """
     form = form_of(as_json=shown.as_json, quiet=shown.quiet)
 
-    from persimchat.app.commands.finding import find_run
-    from persimchat.app.commands.request import assigned
-    from persimchat.runs.run.going_on import manifest_of, scenario_of, settings_of
+    from ...runs.run.resume_input import manifest_of, scenario_of, settings_of
+    from .finding import find_run
+    from .request import assigned
 
     changed = assigned(wanted.assignments or (), wanted.arguments)
     folder = find_run(wanted.run, shown.out)
@@ -77,7 +76,7 @@ def resume(wanted: WantedAgain, shown: Shown) -> None:
 
     A run that reached its message limit or used up its budget continues with a higher one.
     """
-    from persimchat.runs.run.resume import resume_run
+    from ...runs.run.resume import resume_run
 
     go_on(wanted, shown, lambda folder, changes, control: resume_run(folder, changes=changes, control=control))
 
@@ -102,44 +101,18 @@ BRANCH_EXAMPLES: Final = """\b
 def branch(
     wanted: WantedAgain,
     shown: Shown,
-    at: Annotated[
-        int | None,
-        typer.Option(
-            "--at",
-            metavar="TURN",
-            help="How many utterances to share; 0 shares none. With --choose, at least so many.",
-            show_default=False,
-            min=0,
-        ),
-    ] = None,
-    say: Annotated[
-        str | None,
-        typer.Option(
-            "--say",
-            metavar="'NAME: TEXT'",
-            help="The next utterance: the name of a participant or Moderator, a colon, and the words.",
-            show_default=False,
-        ),
-    ] = None,
-    choose: Annotated[
-        str | None,
-        typer.Option(
-            "--choose",
-            metavar="HOST=PARTNER",
-            help="Of a story: whom a main character talks to in place of its own choice, or nobody; the first choice "
-            "after --at, or the last one.",
-            show_default=False,
-        ),
-    ] = None,
+    at: Annotated[int | None, option("resume branch", "at")] = None,
+    say: Annotated[str | None, option("resume branch", "say")] = None,
+    choose: Annotated[str | None, option("resume branch", "choose")] = None,
 ) -> None:
     """Begin a new run that shares the first utterances of another one and continues differently.
 
     All agents remember what they remembered at that turn. The new run gets a folder of its own.
     """
-    from persimchat.runs.run.branch import branch_run
-    from persimchat.runs.run.going_on import manifest_of
-    from persimchat.runs.run.wishes import wished
-    from persimchat.state.intervention import chosen_for, said_by
+    from ...runs.run.branch import branch_run
+    from ...runs.run.branch_start import wished
+    from ...runs.run.resume_input import manifest_of
+    from ...state.intervention import chosen_for, said_by
 
     begins: dict[str, Any] = {
         "turn": at,
@@ -170,16 +143,11 @@ REGENERATE_EXAMPLES: Final = """\b
 
 def regenerate(
     wanted: WantedAgain,
-    turn: Annotated[
-        int,
-        typer.Option(
-            "--turn", metavar="T", help="The number of the utterance to word again.", show_default=False, min=1
-        ),
-    ],
+    turn: Annotated[int, option("resume regenerate", "turn")],
     shown: Shown,
 ) -> None:
     """Have one utterance worded again by the same participant, in a new run that continues from there."""
-    from persimchat.runs.run.branch import regenerate_run
+    from ...runs.run.branch import regenerate_run
 
     out = shown.out
     go_on(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from persimchat.app.commands.foreground import hold
-from persimchat.app.commands.wanted import Shown, Wanted, WantedDebate
+from .foreground import hold
+from .wanted import Shown, Wanted, WantedDebate
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -20,8 +20,8 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]What it writes[/bold]
-  a folder with transcript.md to read; transcript.jsonl and minds.jsonl to
-  analyse; run.json, with everything needed to repeat the run
+  a folder with transcript.md to read; run.sqlite, with all that
+  was said, thought, asked and used, to analyse and to repeat the run
 
 \b
 [bold]Exit codes[/bold]
@@ -50,8 +50,8 @@ DEBATE_EXAMPLES: Final = """\b
 \b
 [bold]How it ends[/bold]
   with consensus, as soon as the judge finds that all agree; or at the message
-  limit, with the position of the majority in the judge's words. run.json and the
-  end of transcript.md have the answer, verdicts.jsonl all verdicts of the judge
+  limit, with the position of the majority in the judge's words. The end of
+  transcript.md has the answer, run.sqlite all verdicts of the judge
 
 \b
 [bold]Exit codes[/bold]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import OUT, Runs, RunsOut
-from persimchat.app.output import is_unicode, on_terminal, say, warn
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import one_line
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import say, say_object, warn
+from .options import OUT, Runs, RunsOut, option
 
 if TYPE_CHECKING:
-    from persimchat.runs.folder.listing import Deletable, ListedRun
+    from ...runs.folder.listing import Deletable, ListedRun
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -46,33 +45,11 @@ runs = typer.Typer(help="List, filter, label and delete runs.", invoke_without_c
 @runs.callback()
 def list_all(
     context: typer.Context,
-    text: Annotated[
-        str,
-        typer.Option(
-            "--text",
-            metavar="WORDS",
-            help="Only runs with these words in id, name, tags, topic, participants or model.",
-            show_default=False,
-        ),
-    ] = "",
-    mode: Annotated[
-        Literal["discussion", "debate", "story"] | None,
-        typer.Option("--mode", metavar="MODE", help="Only discussion, debate or story.", show_default=False),
-    ] = None,
-    ended: Annotated[
-        _Ending | None,
-        typer.Option(
-            "--ended",
-            metavar="HOW",
-            help=f"Only {', '.join(get_args(_Ending)[:-1])} or unfinished.",
-            show_default=False,
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option("--tag", metavar="TAG", help="Only runs with this tag; repeatable.", show_default=False),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
+    text: Annotated[str, option("runs list_all", "text")] = "",
+    mode: Annotated[Literal["discussion", "debate", "story"] | None, option("runs list_all", "mode")] = None,
+    ended: Annotated[_Ending | None, option("runs list_all", "ended")] = None,
+    tag: Annotated[list[str] | None, option("runs list_all", "tag")] = None,
+    as_json: Annotated[bool, option("runs list_all", "as_json")] = False,
     out: RunsOut = OUT,
 ) -> None:
     """List runs, the latest first: id, when, mode, topic, participants, model, utterances, ending, cost.
@@ -87,14 +64,14 @@ def list_all(
                 remedy=f"Write them after it: persimchat runs {context.invoked_subcommand} … --out DIR",
             )
         return
-    from persimchat.runs.folder.listing import list_runs, matching
+    from ...runs.folder.listing import list_runs, matching
 
     listing = list_runs(out)
     found = matching(listing.runs, text=text, mode=mode, ended=ended, tags=tag or ())
     for problem in listing.unread:
         warn(f"persimchat: left out: {one_line(problem)}")
     if as_json:
-        say(json.dumps([run.model_dump(mode="json") for run in found], ensure_ascii=False, indent=2))
+        say_object([run.model_dump(mode="json") for run in found])
     elif found:
         _print(found)
     elif listing.runs:
@@ -104,63 +81,38 @@ def list_all(
 
 
 def _print(found: list[ListedRun]) -> None:
-    from rich import box
-    from rich.text import Text
+    from ...reports.words import UNKNOWN, spaced, when
+    from ..views.tables import here, print_all, table
 
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import FittingTable
-    from persimchat.runs.reports.words import plain, spaced, when
-
-    unicode = is_unicode()
-    table = FittingTable(
-        box=(box.SIMPLE_HEAD if unicode else box.ASCII2) if on_terminal() else None,
-        pad_edge=False,
-        show_edge=False,
-        header_style="bold",
-    )
     labels = [label for label in ("name", "tags") if any(getattr(run, label) for run in found)]
-    for heading in ("run", *labels, "when", "mode", "topic", "participants", "model", "utterances", "ending", "cost"):
-        figure = heading in ("utterances", "cost")
-        table.add_column(heading, overflow="fold", no_wrap=figure, justify="right" if figure else "left")
-    for run in found:
-        cost = "–" if run.cost_usd is None else f"${run.cost_usd:,.4f}"
+
+    def cells(run: ListedRun) -> list[str]:
+        cost = UNKNOWN if run.cost_usd is None else f"${run.cost_usd:,.4f}"
         mode = run.mode if run.baseline is None else f"{run.mode} ({run.baseline})"
-        who = ", ".join(run.participants)
         own = {"name": run.name, "tags": ", ".join(run.tags)}
-        words = (when(run.started), mode, run.topic, who, run.model or "–", f"{run.utterances:,}")
-        cells = (run.run, *(own[label] for label in labels), *words, spaced(run.ended), cost)
-        table.add_row(*(Text(one_line(cell if unicode else plain(cell))) for cell in cells))
-    print_all(table)
+        words = [when(run.started), mode, run.topic, ", ".join(run.participants), run.model or UNKNOWN]
+        return [run.run, *(own[label] for label in labels), *words, f"{run.utterances:,}", spaced(run.ended), cost]
+
+    columns = ("run", *labels, "when", "mode", "topic", "participants", "model", "utterances", "ending", "cost")
+    print_all(table(here(), "", columns, map(cells, found)))
 
 
 @runs.command("label")
 def label(
-    wanted: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
-        ),
-    ],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="TEXT", help="What to call it; '' takes the name away.", show_default=False),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option("--tag", metavar="TAG", help="A tag that it gets; repeatable.", show_default=False),
-    ] = None,
-    untag: Annotated[
-        list[str] | None,
-        typer.Option("--untag", metavar="TAG", help="A tag that it loses; repeatable.", show_default=False),
-    ] = None,
+    wanted: Annotated[str, option("runs label", "wanted")],
+    name: Annotated[str | None, option("runs label", "name")] = None,
+    tag: Annotated[list[str] | None, option("runs label", "tag")] = None,
+    untag: Annotated[list[str] | None, option("runs label", "untag")] = None,
     out: RunsOut = OUT,
 ) -> None:
     """Name a run, and give or take tags; without options, print its name and tags.
 
-    They stand in labels.json in the run's folder. Nothing else in the folder changes.
+    They are kept with the run. Nothing else in its folder changes.
     """
-    from persimchat.app.commands.finding import find_run
-    from persimchat.runs.folder.labels import labels, read_labels, write_labels
+    from ...runs.folder.answers import labels
+    from ...runs.folder.reading import read_labels
+    from ...runs.folder.run_folder import write_labels
+    from .finding import find_run
 
     folder = find_run(wanted, out)
     given = read_labels(folder)
@@ -174,17 +126,15 @@ def label(
 @runs.command("delete")
 def delete(
     wanted: Runs,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Delete without asking.")] = False,
-    keep_memories: Annotated[
-        bool, typer.Option("--keep-memories", metavar="", help="Keep their memories in Chroma.")
-    ] = False,
+    yes: Annotated[bool, option("runs delete", "yes")] = False,
+    keep_memories: Annotated[bool, option("runs delete", "keep_memories")] = False,
     out: RunsOut = OUT,
 ) -> None:
     """Delete runs: their folders, their memories, and checkpoints on a server. This cannot be undone."""
     import asyncio
 
-    from persimchat.app.commands.finding import find_run
-    from persimchat.runs.folder.listing import deletable, delete_run
+    from ...runs.folder.listing import deletable, delete_run
+    from .finding import find_run
 
     found: dict[Path, Deletable] = {}
     for name in wanted:

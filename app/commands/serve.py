@@ -7,16 +7,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from persimchat.app.commands import options
-from persimchat.app.output import say
-from persimchat.state.errors import MissingExtraError
-from persimchat.state.folders import RESULTS
+from ...state.errors import MissingExtraError
+from ...state.folders import RESULTS
+from ..output import say
+from . import options
+from .options import option
 
 if TYPE_CHECKING:
-    from persimchat.state.place import Place
-    from persimchat.state.settings import Settings
+    from ...state.companion.place import Place
+    from ...state.settings import Settings
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -36,15 +35,7 @@ def serve(
     out: options.Out = options.OUT,
     library: options.Library = options.LIBRARY,
     results: options.Results = RESULTS,
-    world: Annotated[
-        Path | None,
-        typer.Option(
-            "--world",
-            metavar="DIR",
-            help="A companions' world to serve beside, as persimchat companion serve does. [dim]default: none[/dim]",
-            rich_help_panel=options.SERVER,
-        ),
-    ] = None,
+    world: Annotated[Path | None, option("serve", "world")] = None,
 ) -> None:
     """Serve the web page, where you set up, watch, join and analyse conversations."""
     serve_pages(host, port, out, library, results, world=world)
@@ -87,7 +78,7 @@ def serve_pages(
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
     gc.disable()  # it would look through everything again and again while modules are loaded
     try:
-        from persimchat.app.web.serving import host_pages, web_context
+        from ..web.serving import host_pages, web_context
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingExtraError("the web page", "web") from None
@@ -96,9 +87,9 @@ def serve_pages(
         gc.enable()
     served = None
     if world is not None:
-        from persimchat.app.web.served_world import ServedWorld
-        from persimchat.app.web.v1.app import Manner
-        from persimchat.state.companion import person_name
+        from ...state.companion import person_name
+        from ..web.served_world import ServedWorld
+        from ..web.v1.app import Manner
 
         manner = Manner(person=person_name(person), instructed=instructed)
         served = ServedWorld(world, place, settings, manner, games, games_reply)

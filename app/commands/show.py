@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-import typer
-
-from persimchat.app.commands.options import OUT, JsonObject, RunsOut
-from persimchat.app.output import is_unicode, on_terminal, say
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
+from ..output import say
+from .options import OUT, JsonObject, RunsOut, option
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -26,24 +25,10 @@ EXAMPLES: Final = """\b
 
 
 def show(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
-        ),
-    ],
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="With --html: the report's file. [dim]default: report.html in the run's folder[/dim]",
-            show_default=False,
-        ),
-    ] = None,
-    html: Annotated[
-        bool, typer.Option("--html", metavar="", help="Write a report: one HTML file that needs no network.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing report.")] = False,
+    run: Annotated[str, option("show", "run")],
+    file: Annotated[Path | None, option("show", "file")] = None,
+    html: Annotated[bool, option("show", "html")] = False,
+    force: Annotated[bool, option("show", "force")] = False,
     as_json: JsonObject = False,
     out: RunsOut = OUT,
 ) -> None:
@@ -60,41 +45,32 @@ def show(
             remedy="Add --html, or leave it out.",
         )
 
-    from persimchat.app.commands.finding import find_run, judgements_on
-    from persimchat.runs.folder.reading import read_run
+    from ...runs.folder.reading import read_run
+    from .finding import find_run, judgements_on
 
     record = read_run(find_run(run, out))
     if html:
-        from persimchat.runs.reports.report import NAME, write_report
+        from ...reports.report import NAME, write_report
 
         path = file if file is not None else record.path / NAME
         write_report(record, path, force=force)
         say(str(path))
         return
 
-    from persimchat.runs.reports.stance_summary import stances_of
-    from persimchat.runs.reports.stances import ledger
-    from persimchat.runs.reports.summary import summarise
+    from ...reports.stances import ledger, stances_of
+    from ...reports.summary import summarise
 
     summary = summarise(record)
     judged, held = judgements_on(record), stances_of(ledger(record), record.polls)
-    if as_json:
-        import json
-        from dataclasses import asdict
+    from ..views.show_view import shown
+    from ..views.tables import finish
 
-        data = summary.model_dump(mode="json")
-        if judged:
-            data["judgements"] = [row.model_dump(mode="json") for row in judged]
-        if held:
-            data["stances"] = [asdict(one) for one in held]
-        if record.interviews:
-            data["interviews"] = [row.model_dump(mode="json", exclude={"measure"}) for row in record.interviews]
-        say(json.dumps(data, ensure_ascii=False, indent=2))
-        return
+    def data() -> dict[str, Any]:
+        more = {
+            "judgements": [row.model_dump(mode="json") for row in judged],
+            "stances": [asdict(one) for one in held],
+            "interviews": [row.model_dump(mode="json", exclude={"measure"}) for row in record.interviews],
+        }
+        return {**summary.model_dump(mode="json"), **{name: rows for name, rows in more.items() if rows}}
 
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import Look
-    from persimchat.app.views.show_view import shown
-
-    look = Look(terminal=on_terminal(), unicode=is_unicode())
-    print_all(shown(summary, look, judged, held, record.interviews))
+    finish(as_json, data, lambda look: shown(summary, look, judged, held, record.interviews))

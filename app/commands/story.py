@@ -7,11 +7,12 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.foreground import hold
-from persimchat.app.commands.setting_command import offer
-from persimchat.app.commands.wanted import Shown, Wanted, WantedStory
-from persimchat.app.output import say, warn
-from persimchat.state.errors import InputError, MachineError
+from ...state.errors import InputError, MachineError
+from ..output import say, warn
+from .foreground import hold
+from .options import option
+from .setting_command import offer
+from .wanted import Shown, Wanted, WantedStory
 
 story = typer.Typer(
     help="Stories in stages: characters bargain in private, in meetings and in the group, then vote.",
@@ -28,7 +29,7 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]What it writes[/bold]
-  the files of every run, and story.jsonl: meetings, reviews, where everybody
+  the files of every run; its log also has meetings, reviews, where everybody
   stands, ballots. docs/stories.md tells a story from its beginning to its vote
 
 \b
@@ -67,21 +68,16 @@ CONVERT_EXAMPLES: Final = """\b
 
 @story.command(epilog=CONVERT_EXAMPLES)
 def convert(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="A released story of AgentGroupChat.", show_default=False),
-    ],
-    file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The new scenario file (.yaml).")],
-    decider: Annotated[
-        str | None, typer.Option("--decider", metavar="NAME", help="Who decides. [dim]default: nobody[/dim]")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+    folder: Annotated[Path, option("story", "folder")],
+    file: Annotated[Path, option("story", "file")],
+    decider: Annotated[str | None, option("story", "decider")] = None,
+    force: Annotated[bool, option("story", "force")] = False,
 ) -> None:
     """Convert a released story of AgentGroupChat into a scenario file.
 
     The report says what was inferred and what was left out.
     """
-    from persimchat.personas.story_conversion import convert_story
+    from ...personas.story_conversion import convert_story
 
     if file.exists() and not force:
         raise InputError("the file exists", where=str(file), remedy="Choose another one, or add --force.")

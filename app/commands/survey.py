@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.options import OUT, JsonObject, RunsIn
-from persimchat.app.output import is_unicode, on_terminal, say, warn
+from ..output import say, say_object, warn
+from .options import OUT, JsonObject, RunsIn, option
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.survey.drawing import Held
-    from persimchat.evaluation.survey.results import SurveyResult
-    from persimchat.experiments.axes import Label
+    from ...evaluation.survey.making import Held
+    from ...evaluation.survey.results import SurveyResult
+    from ...experiments.axes import Label
 
 _MAKE: Final = """\b
 [bold]Examples[/bold]
@@ -50,49 +50,18 @@ def _which(context: typer.Context) -> None:
 
 @survey.command("make", epilog=_MAKE)
 def make(
-    results: Annotated[
-        Path | None,
-        typer.Argument(metavar="RESULTS", help="An experiment's folder, results/NAME.", show_default=False),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="AXIS", help="The axis whose levels are compared, for example method."),
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="LEVELS", help="Only these levels, separated by commas.")
-    ] = None,
-    within: Annotated[
-        list[str] | None,
-        typer.Option("--within", metavar="AXIS=LEVEL", help="Only this level of another axis; may be repeated."),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--system",
-            metavar="NAME=RUN",
-            help="Without an experiment: a run, or a folder of runs, of the system NAME; may be repeated.",
-        ),
-    ] = None,
-    topics: Annotated[int, typer.Option("--topics", metavar="N", min=1, help="How many topics are drawn.")] = 4,
-    first: Annotated[
-        int, typer.Option("--first", metavar="N", min=1, help="How many utterances of each conversation are shown.")
-    ] = 5,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Of the draws: topics, order, ids. Recorded in key.json.")
-    ] = 0,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="The survey's folder. [dim]default: ./survey[/dim]", show_default=False
-        ),
-    ] = Path("survey"),
+    results: Annotated[Path | None, option("survey make", "results")] = None,
+    by: Annotated[str | None, option("survey make", "by")] = None,
+    only: Annotated[str | None, option("survey make", "only")] = None,
+    within: Annotated[list[str] | None, option("survey make", "within")] = None,
+    system: Annotated[list[str] | None, option("survey make", "system")] = None,
+    topics: Annotated[int, option("survey make", "topics")] = 4,
+    first: Annotated[int, option("survey make", "first")] = 5,
+    seed: Annotated[int, option("survey make", "seed")] = 0,
+    out: Annotated[Path, option("survey make", "out")] = Path("survey"),
     runs: RunsIn = OUT,
-    with_people: Annotated[
-        bool, typer.Option("--with-people", metavar="", help="Raters may read the words of people who took part.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Replace a survey that is there, and its key.")
-    ] = False,
+    with_people: Annotated[bool, option("survey make", "with_people")] = False,
+    force: Annotated[bool, option("survey make", "force")] = False,
     as_json: JsonObject = False,
 ) -> None:
     """Draw excerpts of conversations for people to rate, under ids that do not say which system made them.
@@ -100,9 +69,9 @@ def make(
     Writes items.csv for survey programs, items.html to read, a table for the answers, instructions, a form of consent
     to fill in, and key.json: the only file that says what an excerpt is of. Keep it from raters.
     """
-    from persimchat.evaluation.survey.making import make_survey, minutes, write_survey
-    from persimchat.runs.reports.words import count
-    from persimchat.state.plain_text import one_line
+    from ...evaluation.survey.making import make_survey, minutes, write_survey
+    from ...reports.words import count
+    from ...state.plain_text import one_line
 
     held, systems, axis, source, notes = _held(results, by, only, within or [], system or [], runs)
     made = make_survey(
@@ -121,7 +90,7 @@ def make(
             "minutes": minutes(key),
             "notes": notes,
         }
-        say(json.dumps(data, ensure_ascii=False, indent=2))
+        say_object(data)
         return
     say(
         f"{count(len(key.topics), 'topic')}, {len(key.systems)} systems, {count(len(key.items), 'excerpt')}, about "
@@ -136,7 +105,7 @@ def _held(
     results: Path | None, by: str | None, only: str | None, within: Sequence[str], system: Sequence[str], runs: Path
 ) -> tuple[list[Held], list[str], str, str, list[str]]:
     """The conversations to draw from, the systems, what they are levels of, the experiment's name, and notes."""
-    from persimchat.state.errors import InputError
+    from ...state.errors import InputError
 
     if (results is None) == (not system):
         raise InputError(
@@ -160,10 +129,10 @@ def _of_experiment(
     results: Path, by: str | None, only: str | None, within: Sequence[str]
 ) -> tuple[list[Held], list[str], str, str, list[str]]:
     """The complete conversations of an experiment."""
-    from persimchat.evaluation.survey.drawing import Held
-    from persimchat.experiments.comparing import OF_THE_TASK
-    from persimchat.experiments.place import Place
-    from persimchat.state.errors import InputError
+    from ...evaluation.survey.making import Held
+    from ...experiments.comparing import OF_THE_TASK
+    from ...experiments.place import Place
+    from ...state.errors import InputError
 
     place = Place(results)
     locked = place.locked()
@@ -208,8 +177,8 @@ def _levels(within: Sequence[str], axes: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def _known(name: str, known: Sequence[str], what: str, where: str) -> None:
-    from persimchat.state.errors import InputError, suggestion
-    from persimchat.state.plain_text import quoted
+    from ...state.errors import InputError, suggestion
+    from ...state.plain_text import quoted
 
     if name not in known:
         raise InputError(
@@ -221,12 +190,11 @@ def _known(name: str, known: Sequence[str], what: str, where: str) -> None:
 
 def _of_runs(given: Sequence[str], runs: Path) -> list[Held]:
     """The conversations of single runs, by system."""
-    from persimchat.evaluation.survey.drawing import Held
-    from persimchat.evaluation.transcripts import read_conversation
-    from persimchat.runs.folder.lock import check_free
-    from persimchat.state.errors import InputError
-    from persimchat.state.normalise import is_visible
-    from persimchat.state.plain_text import quoted
+    from ...evaluation.survey.making import Held
+    from ...evaluation.transcripts import read_conversation
+    from ...runs.folder.lock import check_free
+    from ...state.errors import InputError
+    from ...state.plain_text import is_visible, quoted
 
     held: list[Held] = []
     seen: set[str] = set()
@@ -250,37 +218,28 @@ def _of_runs(given: Sequence[str], runs: Path) -> list[Held]:
 
 def _folders(wanted: str, runs: Path) -> list[Path]:
     """The run that is wanted, or all runs in a folder of runs."""
-    from persimchat.app.commands.finding import find_run
-    from persimchat.runs.folder.run_folder import MANIFEST
+    from ...runs.folder.run_folder import RUN
+    from .finding import find_run
 
     found = find_run(wanted, runs)
-    inside = [] if (found / MANIFEST).exists() else sorted(path.parent for path in found.glob(f"*/{MANIFEST}"))
+    inside = [] if (found / RUN).exists() else sorted(path.parent for path in found.glob(f"*/{RUN}"))
     return inside or [found]
 
 
 @survey.command("read", epilog=_READ)
 def read(
-    folder: Annotated[
-        Path, typer.Argument(metavar="SURVEY", help="The survey's folder, with its key.json.", show_default=False)
-    ],
-    responses: Annotated[
-        Path,
-        typer.Option("--responses", metavar="FILE", help="The answers (CSV: rater, item, rating, comment)."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Also write tables there, with a codebook.", show_default=False),
-    ] = None,
+    folder: Annotated[Path, option("survey read", "folder")],
+    responses: Annotated[Path, option("survey read", "responses")],
+    out: Annotated[Path | None, option("survey read", "out")] = None,
     as_json: JsonObject = False,
 ) -> None:
     """Read what raters answered: ratings by system, how far raters agree, and whether systems differ.
 
     The rater is the unit of analysis. Anything wrong in the file is refused with its line, and then nothing is read.
     """
-    from persimchat.evaluation.statistics.library import stats
-    from persimchat.evaluation.survey.key import read_key
-    from persimchat.evaluation.survey.reading import check_items, read_answers
-    from persimchat.evaluation.survey.results import survey_result
+    from ...evaluation.statistics.intervals import stats
+    from ...evaluation.survey.key import read_key
+    from ...evaluation.survey.results import check_items, read_answers, survey_result
 
     stats()
     key = read_key(folder)
@@ -290,24 +249,18 @@ def read(
     found = survey_result(key, read_answers(responses, key))
     written = []
     if out is not None:
-        from persimchat.evaluation.survey.tables import write_tables
+        from ...evaluation.survey.results import write_tables
 
         written = write_tables(found, out)
-    if as_json:
-        say(json.dumps(_data(found), ensure_ascii=False, indent=2))
-        return
-    from persimchat.app.views import survey_view
-    from persimchat.app.views.printing import print_all
-    from persimchat.app.views.run_tables import Look
+    from ..views.studies import survey as shown
+    from ..views.tables import finish
 
-    print_all(survey_view.result(found, Look(terminal=on_terminal(), unicode=is_unicode())))
-    for path in written:
-        say(str(path))
+    finish(as_json, lambda: _data(found), lambda look: shown(found, look), written)
 
 
 def _check_apart(out: Path, folder: Path) -> None:
     """Refuse tables, which name systems, in the folder that raters may see."""
-    from persimchat.state.errors import InputError
+    from ...state.errors import InputError
 
     if out.resolve().is_relative_to(folder.resolve()):
         raise InputError(
@@ -318,9 +271,8 @@ def _check_apart(out: Path, folder: Path) -> None:
 
 
 def _data(found: SurveyResult) -> dict[str, Any]:
-    from persimchat.evaluation.published.paper import published
-    from persimchat.evaluation.survey.results import PAPER
-    from persimchat.evaluation.survey.tables import rows_of
+    from ...evaluation.published.paper import published
+    from ...evaluation.survey.results import PAPER, rows_of
 
     tables = {name: [row.model_dump() for row in rows] for name, rows in rows_of(found).items() if name != "ratings"}
     return {

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from persimchat.app.commands import options
-from persimchat.state.folders import RESULTS
+from ...state.folders import RESULTS
+from . import options
 
 SETTINGS: Final = "the options of settings"
 

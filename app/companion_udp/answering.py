@@ -1,43 +1,198 @@
-"""What each message of a game does, and what is answered."""
+"""MOVEMESSAGEs: where agents are and what they perceive; those that wait for one under way are united."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from persimchat.app.companion_udp.moving import Moves
-from persimchat.app.companion_udp.personas import added_agent, changed_agent, with_parts
-from persimchat.runs.companion.changing import add_agent, copy_world, move_agent, rename_person, set_time, update_agent
-from persimchat.runs.companion.events import Answered, Event
-from persimchat.runs.companion.turnstile import Turnstile
-from persimchat.runs.companion.world import World, opened_world
-from persimchat.runs.companion.worldfile import is_world
-from persimchat.runs.folder.lock import is_held
-from persimchat.state.clock import for_clients
-from persimchat.state.companion import person_key
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.game_messages import (
+from ...runs.companion.changing import add_agent, copy_world, move_agent, rename_person, set_time, update_agent
+from ...runs.companion.events import Answered
+from ...runs.companion.folder import is_world
+from ...runs.companion.open_world import Gate
+from ...runs.companion.session import Companion
+from ...runs.companion.world import World, opened_world
+from ...runs.folder.lock import is_held
+from ...state.companion import CompanionMind, Happening, person_key
+from ...state.companion.clock import for_clients
+from ...state.companion.day import action_at
+from ...state.companion.game_messages import (
     AddedPersona,
-    AddPersonaMessage,
     ChangedPersona,
+    ChangedUser,
+    GameEvent,
     GameMessage,
-    MoveMessage,
+    Meta,
+    Perceived,
     Prompt,
-    PromptMessage,
     Start,
-    StartMessage,
-    UpdateMetaMessage,
-    UpdatePersonaMessage,
-    UpdateUserMessage,
     is_sim_code,
 )
-from persimchat.state.place import Place
-from persimchat.state.settings import Settings
+from ...state.errors import PerSimChatError
+from .personas import added_agent, address_of, changed_agent, with_parts
+
+_PASSING_S: Final = 60
+"""Seconds of the world's time after which agents are told that time has passed."""
+
+Told = dict[str, str]
+"""What an agent does: `plan`, and `chat`, its unasked words."""
+
+
+@dataclass
+class _Batch:
+    """What came in since the last batch began.
+
+    Attributes:
+        at: the newest address of each agent, by full name; empty where none was given.
+        events: what each perceives, without repetitions.
+    """
+
+    done: asyncio.Future[tuple[dict[str, Told], str]]
+    steps: int = 0
+    at: dict[str, str] = field(default_factory=dict)
+    events: dict[str, dict[Happening, None]] = field(default_factory=dict)
+
+
+class Moves:
+    """The moves of one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._order = asyncio.Lock()
+        self._next: _Batch | None = None
+        self._listeners: dict[str, str] = {}
+        self._records = world.records
+        self._passing: dict[str, asyncio.Task[None]] = {}
+        self._passed: dict[str, str] = {}
+
+    def talked(self, agent: str, person: str) -> None:
+        """A person talks with an agent, and is from now on the one to whom it speaks unasked."""
+        self._leave_the_forgotten()
+        self._listeners[agent] = person
+
+    async def take(self, perceived: Sequence[Perceived]) -> tuple[dict[str, Told], str]:
+        """Let agents be where a game says, and perceive what it says.
+
+        Returns:
+            What each agent does, by the name that the game uses, and the world's time.
+
+        Raises:
+            InputError: an agent or a location is unknown; nothing is done then.
+            PerSimChatError: a model or the machine failed.
+        """
+        names = {one.name: self._world.agent_named(one.name) for one in perceived}
+        addresses = [self._address(names[one.name], one) for one in perceived]
+        first = self._next is None
+        batch = self._next = self._next or _Batch(asyncio.get_running_loop().create_future())
+        batch.steps += 1
+        for one, address in zip(perceived, addresses, strict=True):
+            agent = names[one.name]
+            batch.at[agent] = address or batch.at.get(agent, "")
+            batch.events.setdefault(agent, {}).update(dict.fromkeys(map(_happening, one.events)))
+        if first:
+            await self._carry_out(batch)
+        told, time = await batch.done
+        return {name: told[agent] for name, agent in names.items()}, time
+
+    def time_passed(self) -> None:
+        """Tell the agents that time has passed, if it is long enough; they go on by themselves."""
+        now = self._world.now()
+        self._leave_the_forgotten()
+        for agent in self._listeners:
+            passed = datetime.fromisoformat(now) - datetime.fromisoformat(self._passed.get(agent, "0001-01-01"))
+            if abs(passed.total_seconds()) >= _PASSING_S and (
+                agent not in self._passing or self._passing[agent].done()
+            ):
+                self._passed[agent] = now
+                self._passing[agent] = asyncio.create_task(self._pass_time(agent))
+
+    async def stop(self) -> None:
+        """Wait until nothing of it is under way."""
+        await asyncio.gather(*self._passing.values())
+
+    async def _carry_out(self, batch: _Batch) -> None:
+        async with self._order:
+            self._next = None
+            try:
+                batch.done.set_result(await self._told(batch))
+            except Exception as error:  # noqa: BLE001  # all who wait for it get it
+                batch.done.set_exception(error)
+            finally:
+                batch.done.cancel()  # changes nothing unless this task is cancelled
+
+    async def _told(self, batch: _Batch) -> tuple[dict[str, Told], str]:
+        world = self._world
+        if world.place.clock.mode == "game":
+            world.advance(batch.steps * world.place.clock.sec_per_step)
+        self._leave_the_forgotten()
+        for agent, address in batch.at.items():
+            if agent not in self._listeners:
+                self._listeners[agent] = await self._listener(agent)
+            if address:
+                await move_agent(world, agent, address)
+        told = await asyncio.gather(*(self._does(agent, list(batch.events[agent])) for agent in batch.at))
+        self.time_passed()
+        return dict(zip(batch.at, told, strict=True)), for_clients(world.now())
+
+    async def _does(self, agent: str, events: list[Happening]) -> Told:
+        chat = ""
+        companion = await self._companion(agent)
+        async with aclosing(companion.happen(events)) as course:
+            async for event in course:
+                if isinstance(event, Answered):
+                    chat = event.utterance
+                    break
+        world, mind = self._world, await self._world.mind(agent)
+        own = mind["companion"] if mind is not None else CompanionMind()
+        plan = action_at(world.place.world, agent, own, world.now(), companion.person_id)
+        return {"plan": plan, "chat": chat}
+
+    def _leave_the_forgotten(self) -> None:
+        """Name nobody any more once somebody was forgotten, for which the world's files were opened anew."""
+        if self._records is not self._world.records:
+            self._records = self._world.records
+            self._listeners.clear()
+
+    async def _companion(self, agent: str) -> Companion:
+        return await self._world.companion(agent, self._listeners[agent], introduced=False)
+
+    async def _pass_time(self, agent: str) -> None:
+        with suppress(PerSimChatError):  # told at the next words
+            async with self._world.gate.beside():
+                await (await self._companion(agent)).pass_time()
+
+    async def _listener(self, agent: str) -> str:
+        """With whom the agent talked last; with nobody: the person of the settings."""
+        ties = await self._world.records.ties(agent)
+        last = max(ties, key=lambda tie: tie.talk.last if tie.talk else tie.last_met or tie.first_met, default=None)
+        return last.name if last else self._world.settings.companion.person
+
+    def _address(self, agent: str, perceived: Perceived) -> str:
+        if perceived.curr_location is None:
+            return ""
+        place = self._world.place
+        return address_of(place, perceived.curr_location, place.agent(agent).at)
+
+
+def _happening(event: GameEvent) -> Happening:
+    """An event; a subject with a colon is an address, every other one is somebody (the paper's code)."""
+    return Happening(
+        subject=event.action_event_subject,
+        predicate=event.action_event_predicate or "is",
+        object=event.action_event_object or "idle",
+        description=event.action_event_description,
+        person=":" not in event.action_event_subject,
+    )
+
+
+# What each message of a game does, and what is answered
+
 
 AIMED: Final = 1_200
 """Bytes of a datagram that no network divides; a larger answer is divided by persona."""
@@ -51,44 +206,6 @@ _ENVELOPE: Final = 400
 Data = dict[str, Any]
 
 
-class Opened:
-    """A world that a game has opened. A task of its own holds it, because one task must open and close it.
-
-    Args:
-        folder: the world's.
-        place: of a new world.
-        settings: of its talks.
-    """
-
-    def __init__(self, folder: Path, place: Place, settings: Settings) -> None:
-        self._leave = asyncio.Event()
-        self._ready: asyncio.Future[World] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._hold(folder, place, settings))
-
-    async def world(self) -> World:
-        """The open world.
-
-        Raises:
-            PerSimChatError: it could not be opened.
-        """
-        return await asyncio.shield(self._ready)
-
-    async def close(self) -> None:
-        """Close it, once it is settled."""
-        self._leave.set()
-        await self._task
-
-    async def _hold(self, folder: Path, place: Place, settings: Settings) -> None:
-        try:
-            async with opened_world(folder, place, settings) as world:
-                self._ready.set_result(world)
-                await self._leave.wait()
-        except PerSimChatError as error:
-            if self._ready.done():
-                raise
-            self._ready.set_exception(error)
-
-
 class Game:
     """The worlds of a server, and what its messages do to them.
 
@@ -98,8 +215,8 @@ class Game:
 
     def __init__(self, default: World) -> None:
         self._default, self._place, self._world = default, default.place, default
-        self._opened: Opened | None = None
-        self._turnstile = Turnstile()
+        self._opened: AsyncExitStack | None = None
+        self._gate = Gate()
         self._pairs: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._moves = Moves(default)
 
@@ -119,33 +236,47 @@ class Game:
         Raises:
             PerSimChatError: it cannot be done.
         """
-        match message:
-            case PromptMessage(data=prompt):
-                async with self._turnstile.beside(), self._world.gate.beside():
-                    return [await self._said(self._world, prompt)]
-            case MoveMessage(data=perceived):
-                async with self._turnstile.beside(), self._world.gate.beside():
-                    told, time = await self._moves.take(perceived)
+        match message.data:
+            case Prompt() | Meta() | [*_] as data:
+                async with self._gate.beside(), self._world.gate.beside():
+                    return await self._carried_out(data)
+            case Start() as start:
+                async with self._gate.alone():
+                    return [await self._start(start)]
+            case data:
+                async with self._gate.alone():
+                    await self._moves.stop()
+                    async with self._world.gate.alone():
+                        return await self._carried_out(data)
+
+    async def _carried_out(self, data: Any) -> Sequence[Data]:
+        world = self._world
+        match data:
+            case Prompt():
+                return [await self._said(world, data)]
+            case [*perceived]:
+                told, time = await self._moves.take(perceived)
                 return divided(told, {"curr_time": time})
-            case UpdateMetaMessage(data=meta):
-                async with self._turnstile.beside(), self._world.gate.beside():
-                    await set_time(self._world, meta.curr_time or "", meta.sec_per_step)
-                    self._moves.time_passed()
-                    return [{"curr_time": for_clients(self._world.now())}]
-        async with self._turnstile.alone():
-            if isinstance(message, StartMessage):
-                return [await self._start(message.data)]
-            await self._moves.stop()
-            async with self._world.gate.alone():
-                match message:
-                    case UpdatePersonaMessage(data=changed):
-                        return [await self._update(changed)]
-                    case UpdateUserMessage(data=user):
-                        self._moves = Moves(self._world)  # it knows people by their names
-                        return [{"name": await rename_person(self._world, user.old_name, user.name)}]
-                    case AddPersonaMessage(data=added):
-                        return [await self._add(added)]
-        raise AssertionError(f"no answer to {type(message).__name__}")
+            case Meta():
+                await set_time(world, data.curr_time or "", data.sec_per_step)
+                self._moves.time_passed()
+                return [{"curr_time": for_clients(world.now())}]
+            case ChangedPersona(scratch_data=scratch):
+                name = world.agent_named(data.name)
+                after = changed_agent(world.place.agent(name), scratch, world.place)
+                await update_agent(world, after)
+                if scratch.curr_location is not None:
+                    await move_agent(world, name, after.at)
+                return [{"name": name}]
+            case ChangedUser():
+                self._moves = Moves(world)  # it knows people by their names
+                return [{"name": await rename_person(world, data.old_name, data.name)}]
+            case AddedPersona():
+                place = with_parts(world.place, data.spatial_data)
+                agent = added_agent(data, place)
+                await add_agent(world, agent, place)
+                return [{"name": agent.name}]
+        raise AssertionError(f"no answer to {type(data).__name__}")
 
     async def _said(self, world: World, prompt: Prompt) -> Data:
         agent = world.agent_named(prompt.persona_name)
@@ -154,7 +285,7 @@ class Game:
             companion = await world.companion(agent, prompt.user_name, introduced=False)
             self._moves.talked(agent, prompt.user_name)
             answered: Answered | None = None
-            async with aclosing(cast(AsyncGenerator[Event, None], companion.say(prompt.message))) as events:
+            async with aclosing(companion.say(prompt.message)) as events:
                 async for event in events:
                     if isinstance(event, Answered):
                         answered = event
@@ -178,39 +309,19 @@ class Game:
             if start.fork_sim_code == here.name:
                 await self._go(self._default, None)  # a world is copied when it is closed
             copied = await asyncio.to_thread(_copied, folder, start.fork_sim_code)
-            opened = Opened(folder, self._place, self._default.settings)
-            try:
-                world = await opened.world()
-            except asyncio.CancelledError:
-                await opened.close()
-                raise
+            opened = AsyncExitStack()
+            world = await opened.enter_async_context(opened_world(folder, self._place, self._default.settings))
             await self._go(world, opened)
         return {"sim_code": start.sim_code, "fork_sim_code": copied}
 
-    async def _update(self, changed: ChangedPersona) -> Data:
-        world, scratch = self._world, changed.scratch_data
-        name = world.agent_named(changed.name)
-        after = changed_agent(world.place.agent(name), scratch, world.place)
-        await update_agent(world, after)
-        if scratch.curr_location is not None:
-            await move_agent(world, name, after.at)
-        return {"name": name}
-
-    async def _add(self, added: AddedPersona) -> Data:
-        world = self._world
-        place = with_parts(world.place, added.spatial_data)
-        agent = added_agent(added, place)
-        await add_agent(world, agent, place)
-        return {"name": agent.name}
-
-    async def _go(self, world: World, opened: Opened | None) -> None:
+    async def _go(self, world: World, opened: AsyncExitStack | None) -> None:
         """Go to another world, and close the one that the game had opened."""
         before = self._opened
         await self._moves.stop()
         self._world, self._opened, self._moves = world, opened, Moves(world)
         self._pairs.clear()
         if before is not None:
-            await before.close()
+            await before.aclose()
 
 
 def divided(told: dict[str, dict[str, str]], meta: dict[str, str]) -> list[Data]:

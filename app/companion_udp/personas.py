@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.state.document import Document
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.game_messages import AddedPersona, Location, Scratch, SpatialData
-from persimchat.state.names import matching
-from persimchat.state.normalise import folded
-from persimchat.state.persona import Persona
-from persimchat.state.place import IDLE, Agent, Place
-from persimchat.state.validation_errors import input_error
+from ...state.companion.game_messages import AddedPersona, Location, Scratch, SpatialData
+from ...state.companion.place import IDLE, Agent, Place
+from ...state.document import Document
+from ...state.errors import InputError, suggestion
+from ...state.persona import Persona
+from ...state.plain_text import folded, matching
+from ...state.validation_errors import input_error
 
 _RECALL: Final = {
     "recency_w": "recency",

@@ -1,25 +1,145 @@
-"""The UDP server: takes datagrams, answers each message once, and lets no datagram harm it.
-
-Loopback only. UDP loses, doubles and reorders; nothing is sent again unasked. A client that wants every answer gives
-its messages an `id` and asks again until the answer is there.
-"""
+"""What the server remembers of each peer, so that a lost, doubled or damaged datagram does no harm."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import ipaddress
 import json
 import logging
+import math
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from persimchat.app.companion_udp.answering import Game
-from persimchat.app.companion_udp.peers import Address, Peer, Peers
-from persimchat.runs.companion.world import World
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.game_messages import GameMessage, PromptMessage, StartMessage, id_of, read_message, read_object
-from persimchat.state.plain_text import one_line, shortened
+from ...runs.companion.world import World
+from ...state.companion.game_messages import GameMessage, Prompt, Start, id_of, read_message, read_object
+from ...state.errors import InputError, PerSimChatError
+from ...state.plain_text import one_line, shortened
+from .answering import Game
+
+Address = tuple[str, int]
+
+KEPT_S: Final = 60.0
+"""Seconds for which a finished answer is sent again."""
+KEPT: Final = 256
+"""The most finished answers a peer."""
+SAME_S: Final = 2.0
+"""Seconds in which equal prompts without an id count as one."""
+ERRORS: Final = 5
+"""Errors sent to one peer in a second; what else it sends wrong is counted and not answered."""
+_UNNAMED: Final = "\0"
+"""How the keys of messages without an id begin; no id does."""
+PEERS: Final = 1_024
+"""The most peers; those that were silent for longest go first."""
+
+
+@dataclass
+class _Seen:
+    """A message that came: until when an equal one counts as the same, and its answer once there is one."""
+
+    until: float
+    digest: bytes
+    answer: list[bytes] = field(default_factory=list)
+
+
+@dataclass
+class Peer:
+    """One sender.
+
+    Attributes:
+        silenced: wrong datagrams that got no answer.
+    """
+
+    seen: OrderedDict[str, _Seen] = field(default_factory=OrderedDict)
+    errors: deque[float] = field(default_factory=deque)
+    silenced: int = 0
+
+    def begin(self, key: str, datagram: bytes, now: float) -> list[bytes] | None:
+        """A message came in.
+
+        Args:
+            key: the client's id; of a prompt without one what `unnamed` says, and empty for others.
+            datagram: the message, as it came.
+            now: seconds of a monotonic clock.
+
+        Returns:
+            What to send again for a message that came before: nothing while it is being answered, as its answer goes
+            out when it is there, and nothing for an equal prompt a moment ago. None for a new one.
+
+        Raises:
+            InputError: the id belongs to another message.
+        """
+        self.seen = OrderedDict((one, seen) for one, seen in self.seen.items() if seen.until > now)
+        digest = hashlib.sha256(datagram).digest()
+        if (seen := self.seen.get(key)) is None:
+            if key:
+                self.seen[key] = _Seen(now + SAME_S if key.startswith(_UNNAMED) else math.inf, digest)
+            return None
+        if seen.digest != digest:
+            raise InputError(
+                "another message had this id", where="field id", remedy="Give each message an id of its own."
+            )
+        return seen.answer
+
+    def finish(self, key: str, answer: list[bytes], now: float) -> None:
+        """A message is answered; without an answer it failed, and may come again as if it were new."""
+        if not answer:
+            self.seen.pop(key, None)
+        elif key in self.seen and not key.startswith(_UNNAMED):
+            self.seen[key] = _Seen(now + KEPT_S, self.seen.pop(key).digest, answer)
+            named = [one for one in self.seen if self.seen[one].answer]
+            for old in named[: max(0, len(named) - KEPT)]:
+                del self.seen[old]
+
+    def forget_prompts(self) -> None:
+        """Equal words are new in another world."""
+        for key in [key for key in self.seen if key.startswith(_UNNAMED)]:
+            del self.seen[key]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a message with an id is being answered."""
+        return any(seen.until == math.inf for seen in self.seen.values())
+
+    def may_hear_of_errors(self, now: float) -> bool:
+        """Whether an error may be sent; otherwise the wrong datagram is counted."""
+        while self.errors and self.errors[0] <= now - 1:
+            self.errors.popleft()
+        if len(self.errors) >= ERRORS:
+            self.silenced += 1
+            return False
+        self.errors.append(now)
+        return True
+
+
+def unnamed(datagram: bytes) -> str:
+    """What stands for the id of a prompt that has none."""
+    return _UNNAMED + hashlib.sha256(datagram).hexdigest()
+
+
+class Peers:
+    """All peers by address."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Address, Peer] = OrderedDict()
+
+    def __getitem__(self, address: Address) -> Peer:
+        """The peer of an address, new or known."""
+        peer = self._known.setdefault(address, Peer())
+        self._known.move_to_end(address)
+        while len(self._known) > PEERS:
+            idle = next((known for known, other in self._known.items() if not other.is_waiting), address)
+            if idle == address:
+                break
+            del self._known[idle]
+        return peer
+
+
+# The UDP server: takes datagrams, answers each message once, and lets no datagram harm it
+
 
 PROMPTS: Final = 32
 """The most prompts that wait for their answer."""
@@ -74,18 +194,28 @@ class GameServer(asyncio.DatagramProtocol):
             found = read_object(datagram)
             message_id = id_of(found)
             message = read_message(found)
-            again = peer.again(message.id, datagram, now) if message.id else None
+            is_prompt = isinstance(message.data, Prompt)
+            key = message.id or (unnamed(datagram) if is_prompt else "")
+            if key not in peer.seen and self._waiting[is_prompt] >= (PROMPTS if is_prompt else OTHERS):
+                busy = InputError("busy", remedy="Wait for an answer, then send it again.")
+                self._send(address, [_failure(busy, message.id)])
+                return
+            again = peer.begin(key, datagram, now)
         except InputError as error:
             if peer.may_hear_of_errors(now):
                 self._send(address, [_failure(error, message_id)])
             elif peer.silenced & (peer.silenced - 1) == 0:
                 _log.warning("%d wrong datagrams of %s:%d got no answer", peer.silenced, *address)
             return
-        is_prompt = isinstance(message, PromptMessage)
         if again is not None:
             self._send(address, again)
-        elif not (is_prompt and not message.id and peer.is_repeated(datagram, now)):
-            self._begin(message, datagram, peer, address)
+            return
+        if isinstance(message.data, Start):
+            peer.forget_prompts()
+        self._waiting[is_prompt] += 1
+        task = asyncio.create_task(self._reply(message, key, peer, address))
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
 
     async def close(self) -> None:
         """Take no more datagrams, and end the answers under way."""
@@ -95,38 +225,21 @@ class GameServer(asyncio.DatagramProtocol):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, message: GameMessage, datagram: bytes, peer: Peer, address: Address) -> None:
-        is_prompt = isinstance(message, PromptMessage)
-        if self._waiting[is_prompt] >= (PROMPTS if is_prompt else OTHERS):
-            busy = InputError("busy", remedy="Wait for an answer, then send it again.")
-            self._send(address, [_failure(busy, message.id)])
-            return
-        if message.id:
-            peer.begin(message.id, datagram)
-        elif is_prompt:
-            peer.accept(datagram, asyncio.get_running_loop().time())
-        if isinstance(message, StartMessage):
-            peer.prompts.clear()  # equal words are new in another world
-        self._waiting[is_prompt] += 1
-        task = asyncio.create_task(self._reply(message, datagram, peer, address))
-        self._tasks.add(task)
-        task.add_done_callback(self._over)
-
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("a message of a game got no answer", exc_info=error)
 
-    async def _reply(self, message: GameMessage, datagram: bytes, peer: Peer, address: Address) -> None:
+    async def _reply(self, message: GameMessage, key: str, peer: Peer, address: Address) -> None:
         done: list[bytes] = []
         try:
             parts = [_datagram(message.RESPONSE, "Success", data, message.id) for data in await self._answer(message)]
             done = parts
         except PerSimChatError as error:
-            parts = [_failure(error, message.id, message.RESPONSE if isinstance(message, StartMessage) else "")]
+            parts = [_failure(error, message.id, message.RESPONSE if isinstance(message.data, Start) else "")]
         finally:
-            self._waiting[isinstance(message, PromptMessage)] -= 1
-            peer.finish(message.id, datagram, done, asyncio.get_running_loop().time())
+            self._waiting[isinstance(message.data, Prompt)] -= 1
+            peer.finish(key, done, asyncio.get_running_loop().time())
         self._send(address, parts)
 
     def _send(self, address: Address, datagrams: Sequence[bytes]) -> None:

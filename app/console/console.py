@@ -18,17 +18,17 @@ from rich.console import Console as RichConsole
 from rich.console import RenderableType
 from rich.text import Text
 
-from persimchat.app.console.console_lines import completions
-from persimchat.app.console.taking_part import Listening, carry_out
-from persimchat.app.output import Interrupted, is_unicode
-from persimchat.app.views.past_banner import Lead
-from persimchat.app.views.picture import Picture
-from persimchat.app.views.text import cost, tokens
-from persimchat.app.views.transcript import Transcript
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event, Started
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import one_line
+from ...runs.control import Control
+from ...runs.events import Event, Started
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import Interrupted, is_unicode
+from ..views.lead import Lead
+from ..views.picture import Picture
+from ..views.text import cost, tokens
+from ..views.transcript import Transcript
+from .console_lines import completions
+from .taking_part import Listening, carry_out
 
 TURN: Final = "turn"
 PLAIN: Final = ""

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from persimchat.personas.names import full_name
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.intervention import MODERATOR
-from persimchat.state.names import matching
-from persimchat.state.normalise import folded
-from persimchat.state.plain_text import clean, quoted
+from ...personas.names import full_name
+from ...state.errors import InputError, suggestion
+from ...state.intervention import MODERATOR
+from ...state.plain_text import clean, folded, matching, quoted
 
 COMMANDS: Final = {
     "/say": ("TEXT", "the moderator says it"),

@@ -10,13 +10,13 @@ import sys
 import threading
 from typing import Final
 
-from persimchat.app.console.console_lines import answers
-from persimchat.app.console.taking_part import Listening, carry_out
-from persimchat.app.output import warn
-from persimchat.runs.control import Control
-from persimchat.runs.events import Asked, Event
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import one_line
+from ...runs.control import Control
+from ...runs.events import Asked, Event
+from ...state.errors import InputError
+from ...state.plain_text import one_line
+from ..output import warn
+from .console_lines import answers
+from .taking_part import Listening, carry_out
 
 _PIECE: Final = 65_536
 _LONGEST: Final = 1_000_000

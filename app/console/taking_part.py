@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from persimchat.app.console.console_lines import Order, Talk, order, unknown_speaker
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event, HandRaised, Started
-from persimchat.state.plain_text import one_line
+from ...runs.control import Control
+from ...runs.events import Event, HandRaised, Started
+from ...state.plain_text import one_line
+from .console_lines import Order, Talk, order, unknown_speaker
 
 
 class Listening:

@@ -7,15 +7,13 @@ from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
-from persimchat.app.views.run_tables import Look, table
-from persimchat.runs.folder.lines import edited
-from persimchat.runs.reports.diff import Comparison, End
-from persimchat.runs.reports.diff_parting import MindDifference, Parting, Recall, Said
-from persimchat.runs.reports.diff_pruning import PrunedDifference, WordedWithout
-from persimchat.runs.reports.diff_story import Standpoint
-from persimchat.runs.reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
+from ...reports.diff import Comparison, End
+from ...reports.diff_charts import PrunedDifference, Standpoint, WordedWithout
+from ...reports.diff_parting import MindDifference, Parting, Recall, Said
+from ...reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
+from ...runs.folder.lines import edited
+from .tables import Look, apart, facts, table
 
 _MOST_THEMES = 3
 _MOST_TURNS = 20
@@ -23,13 +21,7 @@ _MOST_TURNS = 20
 
 def compared(comparison: Comparison, look: Look) -> RenderableType:
     """The text that `persimchat diff` prints."""
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for label, words in _facts(comparison):
-        facts.add_row(look(label), look(words))
-    below = [item for part in _tables(comparison, look) for item in (Text(""), part)]
-    return Group(facts, *below)
+    return Group(*apart([facts(look, _facts(comparison)), *_tables(comparison, look)])[:-1])
 
 
 def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -98,7 +90,7 @@ _DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {
     "stop": lambda _: "the conversation was stopped",
     "pause": lambda _: "the conversation was paused",
 }
-"""Interventions in words, by their names in control.jsonl."""
+"""Interventions in words, by their names in the table interventions."""
 
 
 def _deed(deed: Mapping[str, Any]) -> str:

@@ -13,14 +13,14 @@ from rich.padding import Padding
 from rich.spinner import Spinner
 from rich.text import Text
 
-from persimchat.app.output import is_unicode
-from persimchat.app.views.past_banner import Lead
-from persimchat.app.views.picture import Picture
-from persimchat.app.views.telling import asking
-from persimchat.app.views.text import cost, tokens
-from persimchat.app.views.transcript import Transcript, clock
-from persimchat.runs.events import Asked, Event, MindChanged, Silenced, Speaking, Started, Stopped, Uttered
-from persimchat.state.plain_text import clean, one_line
+from ...runs.events import Asked, Event, MindChanged, Silenced, Speaking, Started, Stopped, Uttered
+from ...state.plain_text import clean, one_line
+from ..output import is_unicode
+from .lead import Lead
+from .picture import Picture
+from .plain_view import asking
+from .text import cost, tokens
+from .transcript import Transcript, clock
 
 MOST: Final = 10
 """The greatest need to talk."""

@@ -1,8 +1,10 @@
-"""The present state of a run, built from its events; the views draw from it."""
+"""What the views of a run share: what every view can do, and the present state."""
 
 from __future__ import annotations
 
-from persimchat.runs.events import (
+from typing import Protocol
+
+from ...runs.events import (
     Continued,
     Event,
     Judged,
@@ -16,6 +18,27 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
+
+
+class View(Protocol):
+    """Shows the events of one run; the caller calls `close` at the end, also after an error."""
+
+    def show(self, event: Event) -> None:
+        """Show one event.
+
+        Raises:
+            OutputClosed: the reader has closed standard output.
+        """
+
+    def close(self) -> None:
+        """Restore the terminal."""
+
+
+class NotingView(View, Protocol):
+    """A view that can also show a line that is no event."""
+
+    def note(self, line: str) -> None:
+        """Show a line."""
 
 
 class Picture:

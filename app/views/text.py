@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from persimchat.runs.events import Concluded, Stopped, Totals
-from persimchat.runs.folder.lines import CONDITION, conclusion_heading
-from persimchat.runs.reports.words import ENDINGS, count
-from persimchat.state.emotion import dominant
-from persimchat.state.plain_text import one_line
-from persimchat.state.settings import BASELINES
+from ...reports.words import ENDINGS, count
+from ...runs.events import Concluded, Stopped, Totals
+from ...runs.folder.lines import CONDITION, conclusion_heading
+from ...state.emotion import dominant
+from ...state.plain_text import one_line
+from ...state.settings import BASELINES
 
 GLYPHS: Final[dict[str, str]] = {
     "happiness": ":)",
@@ -71,7 +71,7 @@ def ending(stopped: Stopped) -> str:
 
 def unscored(number: int) -> str:
     """A note on utterances that could not be scored; empty if all were scored."""
-    return f"Not scored: {count(number, 'utterance')}; analysis.jsonl says why." if number else ""
+    return f"Not scored: {count(number, 'utterance')}; the table scores says why." if number else ""
 
 
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:

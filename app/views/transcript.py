@@ -11,12 +11,12 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from persimchat.app.views.past_banner import Lead
-from persimchat.app.views.telling import Guided, Past, addressed, going_on, models, status_line
-from persimchat.app.views.text import concluded, ending, models_in_words, mood, unscored, used
-from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.folder.lines import DISCLAIMER, edited
-from persimchat.state.plain_text import clean, one_line
+from ...runs.events import Analysed, Event, Started, Stopped, Uttered
+from ...runs.folder.lines import DISCLAIMER, edited
+from ...state.plain_text import clean, one_line
+from .lead import Lead
+from .plain_view import Guided, Past, addressed, going_on, models, status_line
+from .text import concluded, ending, models_in_words, mood, unscored, used
 
 COLOURS: Final = (
     "cyan",

@@ -1,18 +1,18 @@
 """The data of a run that panels show, collected from its events; read from the folder if the run is not live.
 
-Every turn is kept, so that a page can go back. Of minds, the board holds what charts need; the mind dialog reads the
-rest from the run's folder.
+Every turn is kept, so that a page can go back: a board is a record that grows. Of minds, it holds what charts need;
+the part of the page on minds reads the rest from the run's folder.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from persimchat.models.recording import Row
-from persimchat.runs.events import (
+from ...models.recording import Row
+from ...runs.events import (
     Analysed,
     Asked,
     Continued,
@@ -36,11 +36,10 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.folder.past import UNKNOWN, past_events
-from persimchat.runs.folder.reading import calls_in_file, calls_of, read_run
-from persimchat.runs.folder.totals import totals
-from persimchat.runs.reports.pruning_figures import BlockFigures, by_block
+from ...runs.folder.manifest import Manifest
+from ...runs.folder.parts import UNKNOWN, totals
+from ...runs.folder.reading import Record, calls_in, calls_of, past_events, read_run
+from ...state.pruning import Pruned
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
 """The state of a run: `asked` waits for a person; `unfinished` has no end and is not running."""
@@ -62,12 +61,9 @@ class Board:
         utterances: the utterances; number `n` is at index `n - 1`.
         scores: by turn, where analysis is on.
         verdicts: of the judge, in order.
-        needs: need to talk by turn and agent.
-        emotions: intensities by turn and agent.
-        openness: openness to consensus by turn and agent (debates).
-        left_out: what the prompt of each utterance lacked, by turn and block; empty where nothing was to be left out.
-        failed: modules with unusable answers by turn, one entry per answer.
-        corrected: modules with corrected answers by turn, one entry per answer.
+        minds: of participants, by turn and agent, without what they recalled.
+        judge_minds: of a persona judge.
+        left_out: what the prompt of each utterance lacked, by turn; empty where nothing was to be left out.
         totals: what was used, by turn.
         heard: the last turn that all participants have heard.
         speaking: who is speaking; None if nobody is.
@@ -92,12 +88,9 @@ class Board:
         self.utterances: list[Uttered] = []
         self.scores: dict[int, Analysed] = {}
         self.verdicts: list[Judged] = []
-        self.needs: dict[int, dict[str, int]] = {}
-        self.emotions: dict[int, dict[str, dict[str, int]]] = {}
-        self.openness: dict[int, dict[str, int]] = {}
-        self.left_out: dict[int, list[BlockFigures]] = {}
-        self.failed: dict[int, list[str]] = {}
-        self.corrected: dict[int, list[str]] = {}
+        self.minds: dict[int, dict[str, MindRecord]] = {}
+        self.judge_minds: list[MindRecord] = []
+        self.left_out: dict[int, Pruned] = {}
         self.totals: dict[int, Totals] = {}
         self.heard = 0
         self.speaking: Speaking | None = None
@@ -146,6 +139,33 @@ class Board:
             return self.stopped.totals
         return next((self.totals[known] for known in range(turn, -1, -1) if known in self.totals), Totals())
 
+    def felt_by(self, name: str) -> list[tuple[int, Mapping[str, int]]]:
+        """What somebody is known to have felt, by turn, in order."""
+        known = ((turn, self.minds[turn][name].emotion) for turn in sorted(self.minds) if name in self.minds[turn])
+        return [(turn, emotion) for turn, emotion in known if emotion]
+
+    def record(self, manifest: Manifest, turn: int | None = None) -> Record:
+        """The run as reports read it, as far as it is.
+
+        Args:
+            manifest: how it was set up.
+            turn: up to the end of this turn; None for all.
+        """
+        upto = self.turn if turn is None else turn
+        return Record(
+            path=Path(),
+            manifest=manifest,
+            utterances=self.utterances[:upto],
+            minds=[mind for at in sorted(self.minds) if at <= upto for mind in self.minds[at].values()],
+            judge_minds=[mind for mind in self.judge_minds if mind.turn <= upto],
+            verdicts=[one for one in self.verdicts if one.turn <= upto],
+            scores=[self.scores[at] for at in sorted(self.scores) if at <= upto and self.scores[at].is_scored],
+            silences=[line for line in self.lines if isinstance(line, Silenced) and line.turn <= upto],
+            interventions=[],
+            notes=[],
+            happenings=self.happenings,
+        )
+
     def take(self, event: Event) -> None:
         """Update the data with an event."""
         self.revision += 1
@@ -173,9 +193,12 @@ class Board:
             case Analysed():
                 self.scores[event.turn] = event
             case MindChanged():
-                self._mind(event)
+                mind = event.record.model_copy(update={"recalled": []})
+                self.minds.setdefault(mind.turn, {})[mind.agent] = mind
+                if mind.pruned is not None:
+                    self.left_out[mind.pruned.turn] = mind.pruned
             case JudgeMindChanged():
-                self._weak(event.record)  # charts do not need it; the mind dialog reads it from the folder
+                self.judge_minds.append(event.record.model_copy(update={"recalled": []}))
             case Asked():
                 self.asked, self.speaking, self.words = event, None, ""
                 if event.what == "utterance":
@@ -219,29 +242,10 @@ class Board:
         self._settle()
         self.hands.discard(event.speaker)
 
-    def _weak(self, mind: MindRecord) -> None:
-        if mind.failed:
-            self.failed.setdefault(mind.turn, []).extend(mind.failed)
-        if mind.corrected:
-            self.corrected.setdefault(mind.turn, []).extend(mind.corrected)
-
-    def _mind(self, event: MindChanged) -> None:
-        mind = event.record
-        self._weak(mind)
-        if mind.need_to_talk is not None:
-            self.needs.setdefault(mind.turn, {})[mind.agent] = mind.need_to_talk
-        if mind.emotion:
-            self.emotions.setdefault(mind.turn, {})[mind.agent] = dict(mind.emotion)
-        if mind.pruned is not None:
-            self.left_out[mind.pruned.turn] = by_block([mind.pruned])
-        if mind.openness is not None:
-            self.openness.setdefault(mind.turn, {})[mind.agent] = mind.openness
-
 
 def earlier_totals(folder: Path, turn: int) -> dict[int, Totals]:
     """Totals at the end of each past turn of a resumed run or a branch; blocks."""
-    calls = folder / CALLS
-    return totals_by_turn(calls_in_file(calls) if calls.is_file() else (), turn)
+    return totals_by_turn(calls_in(folder, []), turn)
 
 
 def board_of(folder: Path) -> Board:

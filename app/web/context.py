@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.downloads import Downloads
-from persimchat.app.web.forecasts import Forecasts
-from persimchat.app.web.live_runs import LiveRun, LiveRuns
+from ...runs.folder.answers import Labels
+from ...runs.folder.manifest import Manifest
+from ...runs.folder.reading import manifest_and_labels
+from .background import Downloads, Forecasts
+from .board import Board
+from .live_runs import LiveRun, LiveRuns
 
 if TYPE_CHECKING:
-    from persimchat.app.web.pairs import Pairs
-    from persimchat.app.web.results import Experiments
-    from persimchat.runs.companion.world import World
+    from ...runs.companion.world import World
+    from .pairs import Pairs
+    from .watching import Experiments
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,14 @@ class WebContext:
     @cached_property
     def experiments(self) -> Experiments:
         """Those of the folder of results."""
-        from persimchat.app.web.results import Experiments
+        from .watching import Experiments
 
         return Experiments(self.results)
 
     @cached_property
     def pairs(self) -> Pairs:
         """The talks of the world that pages show."""
-        from persimchat.app.web.pairs import Pairs
+        from .pairs import Pairs
 
         return Pairs()
 
@@ -65,6 +68,8 @@ class Viewing:
         mind_of: the agent whose mind is shown; None for the last speaker.
         looks: how often a mind was asked for; each time the panel comes to the front.
         experiment: the experiment whose cell the run is, which nobody may change; empty for any other run.
+        manifest: how the run was set up; None if it has not been read.
+        labels: what the run's user calls it.
     """
 
     def __init__(self, web: WebContext, run: str, board: Board, at: int | None = None) -> None:
@@ -76,6 +81,13 @@ class Viewing:
         self.part = "people"
         self.mind_of: str | None = None
         self.looks = 0
+        self.manifest: Manifest | None = None
+        self.labels = Labels()
+
+    async def read(self) -> None:
+        """Read how the run was set up, and what it is called; raises InputError if its folder is gone or damaged."""
+        folder = self.web.runs.folder(self.run)
+        self.manifest, self.labels = await asyncio.to_thread(manifest_and_labels, folder, [])
 
     @property
     def live(self) -> LiveRun | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from nicegui import app, context, ui
 
-from persimchat.app.web.widgets import item, menu, named
-from persimchat.app.web.words import LANGUAGES, t
-from persimchat.runs.reports import palette
-from persimchat.runs.reports.charts.drawing import style_sheet
+from ...reports import palette
+from ...reports.charts.drawing import style_sheet
+from .widgets import item, menu, named
+from .words import LANGUAGES, t
 
 
 @cache
@@ -38,13 +37,12 @@ def chosen_language() -> str:
 _PLACES: Final = (
     ("/", "common.new_short", "add_comment"),
     ("/runs", "common.runs", "history"),
-    ("/personas", "common.personas", "groups"),
-    ("/compare", "common.compare", "compare_arrows"),
-    ("/experiments", "common.experiments", "science"),
-    ("/models", "common.models", "memory"),
-    ("/companion", "common.companion", "face"),
+    ("/personas", "common.people", "groups"),
+    ("/experiments", "common.studies", "science"),
 )
-"""The parts of the product: address, name and picture."""
+"""The parts of the product: address, name and picture. The gear has models, language and colours."""
+_WITHIN: Final = {"/run": "/runs", "/compare": "/runs", "/companion": "/"}
+"""The part to which the pages of other addresses belong."""
 
 
 # The bar of a lost connection is NiceGUI's, which has no Czech.
@@ -121,9 +119,12 @@ class Frame:
                 if address == here:
                     link.props["aria-current"] = "page"
             ui.space()
-            with _rail_button("translate", t("common.language")), ui.menu():
-                self._languages()
-            _rail_button("dark_mode", t("common.dark_short"), self._turn_dark).tooltip(t("common.dark"))
+            with ui.button(color=None).props("flat stack no-caps aria-haspopup=menu").classes("rail-item") as gear:
+                ui.icon("settings", size="22px").props("aria-hidden=true")
+                ui.label(t("common.preferences"))
+                with ui.menu().props("role=menu"):
+                    self._preferences()
+            named(gear, t("common.preferences"))
 
     def _menu(self) -> None:
         """The same below 900 pixels."""
@@ -133,8 +134,15 @@ class Frame:
             if address == here:
                 line.props("active aria-current=page")
         ui.separator()
-        self._languages()
+        self._preferences()
+
+    def _preferences(self) -> None:
+        models = item("memory", t("common.models"), href="/models")
+        if _here() == "/models":
+            models.props("active aria-current=page")
         item("dark_mode", t("common.dark"), self._turn_dark)
+        ui.separator()
+        self._languages()
 
     def _languages(self) -> None:
         for code, name in LANGUAGES.items():
@@ -144,20 +152,12 @@ class Frame:
         self._dark.set_value(not self._dark.value)
 
 
-def _rail_button(icon: str, name: str, on_click: Callable[[], object] | None = None) -> ui.button:
-    with ui.button(on_click=on_click, color=None).props("flat stack no-caps").classes("rail-item") as button:
-        ui.icon(icon, size="22px").props("aria-hidden=true")
-        ui.label(name)
-    named(button, name)
-    return button
-
-
 def _here() -> str:
     """The part of the product that the page belongs to; empty for none."""
     request = context.client.request
     path = request.url.path if request is not None else ""
     first = "/" + path.strip("/").split("/")[0]
-    return "/runs" if first == "/run" else first
+    return _WITHIN.get(first, first)
 
 
 class _Faults:

@@ -8,21 +8,20 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.app.web.board import Board, board_of, earlier_totals
-from persimchat.app.web.scorer import refuse_other_scorer
-from persimchat.models.naming import shown
-from persimchat.models.reaching import reach_all
-from persimchat.models.redaction import redact
-from persimchat.runs.broadcast import Broadcast
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event, Started
-from persimchat.runs.folder.listing import list_runs
-from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.run_folder import MANIFEST, TRANSCRIPT
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from ...models.health_check import reach_all
+from ...models.naming import SMOLLM2, shown
+from ...models.redaction import redact
+from ...runs.broadcast import Broadcast
+from ...runs.control import Control
+from ...runs.events import Event, Started
+from ...runs.folder.listing import list_runs
+from ...runs.folder.lock import is_held
+from ...runs.folder.reading import read_manifest
+from ...runs.folder.run_folder import RUN
+from ...state.errors import InputError, MissingExtraError, PerSimChatError
+from ...state.scenario import Scenario
+from ...state.settings import Settings
+from .board import Board, board_of, earlier_totals
 
 _MODELS: Final = ("model", "agent_models", "module_models")
 
@@ -124,7 +123,7 @@ class LiveRuns:
             ModelError: the server of a model is not there, refuses the key or does not know the model; told within
                 three seconds, and nothing has begun.
         """
-        from persimchat.runs.run.simulation import run_simulation  # no page needs it, nor the others below
+        from ...runs.run.simulation import run_simulation  # no page needs it, nor the others below
 
         refuse_model_files(settings.model_dump(by_alias=True))
         await reach_all(settings)
@@ -133,15 +132,9 @@ class LiveRuns:
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Resume a kept run; raises InputError or ModelError, as `start`, if that is impossible."""
-        from persimchat.runs.run.resume import resume_run
+        from ...runs.run.resume import resume_run
 
-        refuse_model_files(changes or {})
-        folder = self.own_folder(run)
-        await self.closed(run)
-        if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
-            raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
-        await _reach(folder, changes)
-        control = Control()
+        folder, control = await self._unused(run, changes, alone=True), Control()
         return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
 
     async def branch(
@@ -154,28 +147,37 @@ class LiveRuns:
         changes: Mapping[str, Any] | None = None,
     ) -> LiveRun:
         """Begin a branch of a run at a turn; raises InputError or ModelError, as `start`, if that is impossible."""
-        from persimchat.runs.run.branch import branch_run
+        from ...runs.run.branch import branch_run
 
-        refuse_model_files(changes or {})
-        folder = self.own_folder(run)
-        await self.closed(run)
-        await _reach(folder, changes)
-        control = Control()
+        folder, control = await self._unused(run, changes), Control()
         begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
-        events = branch_run(folder, turn, **begins, out=self.out, control=control)
-        return await self._begin(events, control)
+        return await self._begin(branch_run(folder, turn, **begins, out=self.out, control=control), control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Begin a branch in which an utterance is worded again; raises as `start` if that is impossible."""
-        from persimchat.runs.run.branch import regenerate_run
+        from ...runs.run.branch import regenerate_run
+
+        folder, control = await self._unused(run, changes), Control()
+        events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
+        return await self._begin(events, control)
+
+    async def _unused(self, run: str, changes: Mapping[str, Any] | None, *, alone: bool = False) -> Path:
+        """The folder of a run to go on from, which has closed all it used, and whose models can be asked.
+
+        Args:
+            run: its id.
+            changes: the settings with which it goes on.
+            alone: whether to refuse a run that is still running.
+        """
+        from ...runs.run.resume_input import settings_of
 
         refuse_model_files(changes or {})
         folder = self.own_folder(run)
         await self.closed(run)
-        await _reach(folder, changes)
-        control = Control()
-        events = regenerate_run(folder, turn, changes=changes or {}, out=self.out, control=control)
-        return await self._begin(events, control)
+        if alone and (self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder)):
+            raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
+        await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
+        return folder
 
     def get(self, run: str) -> LiveRun | None:
         """A run that this server holds; None for any other."""
@@ -229,7 +231,7 @@ class LiveRuns:
 
     def _is_own(self, run: str) -> bool:
         plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
-        return plain and (self.out / run / MANIFEST).is_file()
+        return plain and (self.out / run / RUN).is_file()
 
     async def board(self, run: str) -> Board:
         """The board of a run, live or read from its folder.
@@ -305,17 +307,10 @@ class LiveRuns:
         return live
 
 
-async def _reach(folder: Path, changes: Mapping[str, Any] | None) -> None:
-    """Make sure that the models can be asked with which a kept run goes on."""
-    from persimchat.runs.run.going_on import settings_of
-
-    await reach_all(settings_of(await asyncio.to_thread(read_manifest, folder), changes or {}))
-
-
 def stamp_of(folder: Path) -> Stamp:
     """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
-    for name in (MANIFEST, TRANSCRIPT):
+    for name in (RUN, f"{RUN}-wal"):
         with suppress(OSError):  # the file may vanish at any moment; reading the run raises the error
             stats.append((folder / name).stat())
     return tuple((one.st_mtime_ns, one.st_size) for one in stats)
@@ -350,3 +345,28 @@ def _parts(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}.{inner}", part) for inner, part in _parts(value))
         else:
             yield name, value
+
+
+OFFERED: Final = SMOLLM2
+"""The only scorer that pages and the REST API take: any other is a file on the server's machine."""
+
+
+def scorer_missing() -> InputError | MissingExtraError | None:
+    """Why attention cannot score here, with the command that helps; None if it can. Blocks."""
+    from ...models.attention.scoring import check_scorer
+
+    try:
+        check_scorer(OFFERED)
+    except (InputError, MissingExtraError) as error:
+        return error
+    return None
+
+
+def refuse_other_scorer(given: Any) -> None:
+    """Refuse a scorer that is a file or a folder; raises InputError."""
+    if str(given).strip() != OFFERED:
+        raise InputError(
+            f"the scorer {str(given)[:60]!r} is a file on the server's machine, which users of the page cannot choose",
+            where="setting pruning.scorer",
+            remedy=f"Leave it out, which takes {OFFERED}, or begin the run on the command line.",
+        )

@@ -1,148 +1,232 @@
-"""The pages and their addresses. What a page is made of is loaded when somebody opens it first."""
+"""The two panes of a run's page: the conversation, and the panel with its parts; below 900 pixels one at a time."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from fastapi import Request, Response
-from nicegui import Client, app, ui
+from nicegui import ui
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.frame import Frame, disclaimer
-from persimchat.app.web.setup.new_page import new_conversation
-from persimchat.app.web.shared.stories import StoryPlan, read_plan
-from persimchat.app.web.words import t
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import capitalised
+from .chat.composer import composer
+from .chat.conversation import Conversation
+from .chat.status import run_status
+from .chat.story import StoryTranscript, StoryView, stage_bar
+from .chat.story_panel import rooms_part, standing_part
+from .context import Viewing
+from .frame import Frame, disclaimer
+from .panel.charts import charts_part
+from .panel.mind import mind_part
+from .panel.people import people_part
+from .past.actions import run_actions
+from .past.other_lines import OtherLines
+from .past.time_bar import time_bar
+from .widgets import named, word_button
+from .words import t
 
-_PATIENCE_S: Final = 60.0
-"""Seconds that a page may take to be drawn; after NiceGUI's usual three, a busy machine would show an empty one."""
-_DIGITS: Final = 9
-"""The most digits of a turn in an address."""
+Draw = Callable[[], Awaitable[None] | None]
+"""Draws a part of the panel, if anything that it shows has changed."""
+
+_POLL_S: Final = 0.2
+_CHAT: Final = "chat"
 
 
-async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
-    """The page of a new conversation.
+@dataclass(frozen=True)
+class PanelPart:
+    """A part of the panel.
+
+    Attributes:
+        key: its value of `Viewing.part`.
+        name: in the page's language.
+        icon: its picture.
+        make: makes its elements, when the part is first opened, and returns what draws them.
+    """
+
+    key: str
+    name: str
+    icon: str
+    make: Callable[[], Draw]
+
+
+class Panes:
+    """The panes of a page; the conversation goes into `main`.
 
     Args:
-        web: the context of the pages.
-        like: a run whose set-up is copied.
-        setup: a saved set-up of the library to copy.
+        viewing: the run; its `part` is the open part of the panel.
+        parts: of the panel.
+        revision: a value that changes when there is something new to draw.
+
+    Attributes:
+        main: the pane of the conversation.
     """
-    Frame(t("common.new"))
-    await new_conversation(web, like=like, setup=setup)
-    disclaimer()
 
+    def __init__(
+        self, viewing: Viewing, parts: Sequence[PanelPart], revision: Callable[[], Hashable] | None = None
+    ) -> None:
+        self._viewing = viewing
+        self._revision = revision or (lambda: viewing.revision)
+        self._parts = {part.key: part for part in parts}
+        self._boxes: dict[str, ui.element] = {}
+        self._draws: dict[str, Draw] = {}
+        self._drawn: Hashable = None
+        self._looks = viewing.looks
+        self._views: dict[str, ui.button] = {}
+        if viewing.part not in self._parts:
+            viewing.part = parts[0].key
+        ui.query(".nicegui-content").classes("p-0 gap-0")
+        with ui.column().classes("page-height w-full gap-0 no-wrap"):
+            with ui.element("div").classes("cols show-chat") as self._cols:
+                with ui.element("section") as self.main:
+                    named(self.main, t("common.conversation"))
+                with ui.element("aside") as aside:
+                    named(aside, t("common.panel"))
+                    self._make_panel()
+            self._make_bar()
+        ui.timer(_POLL_S, self.draw)
 
-def register(web: WebContext) -> None:
-    """Register every page with NiceGUI's application."""
+    def button(self) -> None:
+        """The button that shows or hides the panel where both panes are beside each other."""
+        button = word_button(t("common.panel_short"), t("common.panel_toggle"), self._toggle, icon="view_sidebar")
+        button.classes("wide")
 
-    @ui.page("/", response_timeout=_PATIENCE_S)
-    async def _new(like: str = "", setup: str = "") -> None:
-        await new_page(web, like=like, setup=setup)
+    def _toggle(self) -> None:
+        self._cols.classes(toggle="no-panel")
 
-    @ui.page("/run/{run}", response_timeout=_PATIENCE_S)
-    async def _run(run: str, turn: str = "") -> None:
-        from persimchat.app.web.run_pages import conversation_page, story_page
-        from persimchat.app.web.story.view import StoryView
-
-        try:
-            board = await web.runs.board(run)
-            plan = await _plan(web, run, board)
-        except PerSimChatError as error:
-            _nothing(str(error))
+    async def draw(self) -> None:
+        """Draw the open part, if there is anything new."""
+        viewing = self._viewing
+        if viewing.looks != self._looks:
+            self._looks = viewing.looks
+            self._show("panel")
+        now = (viewing.part, self._revision())
+        if now == self._drawn:
             return
-        viewing = Viewing(web, run, board, _turn(turn))
-        await (conversation_page(viewing) if plan is None else story_page(StoryView(viewing, plan)))
+        self._drawn = now
+        self._open(viewing.part)
+        made = self._draws[viewing.part]()
+        if made is not None:
+            await made
 
-    @ui.page("/run/{run}/interview/{agent}", response_timeout=_PATIENCE_S)
-    async def _interview(run: str, agent: str, turn: str = "", number: str = "") -> None:
-        from persimchat.app.web.interview.page import interview_page
-        from persimchat.app.web.story.view import StoryView
+    def _make_panel(self) -> None:
+        with ui.tabs(on_change=self._chosen) as self._tabs:
+            self._tabs.props("no-caps dense narrow-indicator align=justify active-color=primary").classes("panel-tabs")
+            named(self._tabs, t("common.panel"))
+            for part in self._parts.values():
+                ui.tab(part.key, label=part.name)
+        for part in self._parts.values():
+            box = ui.column().classes("scroll w-full grow p-4 gap-3 no-wrap").props("tabindex=0 role=tabpanel")
+            self._boxes[part.key] = named(box, part.name)
+        self._open(self._viewing.part)
 
-        try:
-            board = await web.runs.board(run)
-            plan = await _plan(web, run, board)
-            if plan is not None and StoryView(Viewing(web, run, board), plan).played:
-                _nothing(t("interview.not_yet"))
-                return
-            await interview_page(web, run, board, agent, _turn(turn), _turn(number))
-        except PerSimChatError as error:
-            _nothing(str(error))
+    def _make_bar(self) -> None:
+        with ui.element("nav").classes("nav bar w-full") as nav:
+            named(nav, t("common.views"))
+            self._view(_CHAT, t("common.conversation"), "forum")
+            for part in self._parts.values():
+                self._view(part.key, part.name, part.icon)
+        self._mark()
 
-    @ui.page("/runs", response_timeout=_PATIENCE_S)
-    async def _runs() -> None:
-        from persimchat.app.web.past.runs_page import runs_page
+    def _view(self, key: str, name: str, icon: str) -> None:
+        button = ui.button(name, icon=icon, on_click=lambda: self._go(key), color=None)
+        self._views[key] = button.props("flat stack no-caps").classes("nav-view")
 
-        await runs_page(web)
-
-    @ui.page("/compare", response_timeout=_PATIENCE_S)
-    async def _compare(a: str = "", b: str = "") -> None:
-        from persimchat.app.web.past.compare_page import compare_page
-
-        await compare_page(web, a, b)
-
-    @ui.page("/personas", response_timeout=_PATIENCE_S)
-    async def _personas() -> None:
-        from persimchat.app.web.personas.personas_page import personas_page
-
-        await personas_page(web)
-
-    @ui.page("/experiments", response_timeout=_PATIENCE_S)
-    async def _experiments() -> None:
-        from persimchat.app.web.experiments.experiments_page import experiments_page
-
-        await experiments_page(web)
-
-    @ui.page("/experiments/{name}", response_timeout=_PATIENCE_S)
-    async def _experiment(name: str) -> None:
-        from persimchat.app.web.experiments.experiment_page import experiment_page
-
-        try:
-            web.experiments.place(name)
-        except PerSimChatError as error:
-            _nothing(str(error))
+    async def _go(self, key: str) -> None:
+        """Show a view on a phone."""
+        if key == _CHAT:
+            self._show(_CHAT)
             return
-        experiment_page(web, name)
+        self._viewing.part = key
+        self._show("panel")
+        await self.draw()
 
-    @ui.page("/models", response_timeout=_PATIENCE_S)
-    async def _models() -> None:
-        from persimchat.app.web.models.models_page import models_page
+    async def _chosen(self) -> None:
+        """A tab was chosen."""
+        if self._tabs.value in self._parts and self._tabs.value != self._viewing.part:
+            self._viewing.part = self._tabs.value
+            await self.draw()
 
-        models_page(web)
+    def _show(self, pane: str) -> None:
+        self._shown = pane
+        self._cols.classes(replace=f"cols show-{pane}")
+        self._mark()
 
-    @ui.page("/companion", response_timeout=_PATIENCE_S)
-    async def _companion(agent: str = "", person: str = "") -> None:
-        from persimchat.app.web.companion.page import companion_page
+    def _open(self, key: str) -> None:
+        """Show a part, and make it when it is first shown."""
+        for other, box in self._boxes.items():
+            box.set_visibility(other == key)
+        if key not in self._draws:
+            with self._boxes[key]:
+                self._draws[key] = self._parts[key].make()
+        self._tabs.set_value(key)
+        self._mark()
 
-        await companion_page(web, agent, person)
+    def _mark(self) -> None:
+        """Mark the button of the view that a phone shows."""
+        shown = _CHAT if self._shown == _CHAT else self._viewing.part
+        for key, button in self._views.items():
+            button.props["aria-pressed"] = str(key == shown).lower()
 
-    @app.exception_handler(404)
-    async def _missing(request: Request, _: Exception) -> Response:
-        with Client(ui.page(""), request=request) as client:
-            _nothing(t("common.missing_why"))
-        return client.build_response(request, 404)
-
-
-async def _plan(web: WebContext, run: str, board: Board) -> StoryPlan | None:
-    """The story that a run is; None if it is none."""
-    if board.started is None or board.started.mode != "story":
-        return None
-    return await asyncio.to_thread(read_plan, web.runs.folder(run))
-
-
-def _turn(given: str) -> int | None:
-    """The turn in an address; None, the newest, if there is none or if it is not a turn."""
-    return int(given) if given.isdecimal() and len(given) <= _DIGITS else None
+    _shown = _CHAT
 
 
-def _nothing(why: str) -> None:
-    """A page with an error in place of content."""
-    Frame(t("common.missing"))
-    with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
-        ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")
-        ui.label(t("common.missing")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
-        ui.label(capitalised(why)).classes("muted")
-        ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")
+# The page of a run: a conversation's, and a story's
+
+
+async def conversation_page(viewing: Viewing) -> None:
+    """The page of a run: the conversation, and the panel on its people, charts and minds."""
+    frame = Frame(_topic(viewing))
+    parts = (
+        PanelPart("people", t("common.people"), "groups", lambda: people_part(viewing)),
+        PanelPart("charts", t("common.charts"), "insights", lambda: charts_part(viewing)),
+        PanelPart("mind", t("common.mind"), "psychology", lambda: mind_part(viewing)),
+    )
+    panes = Panes(viewing, parts)
+    with panes.main:
+        Conversation(viewing, frame.actions, OtherLines(viewing).below)
+        time_bar(viewing)
+        composer(viewing)
+    _finish(frame, viewing, panes)
+
+
+async def story_page(view: StoryView) -> None:
+    """The page of a story's run: stages with what was said, and the panel: where its characters stand, rooms, minds.
+
+    While people play, nothing on it tells what their characters do not know: minds, actions and slider come at last.
+    """
+    viewing, played = view.viewing, view.played
+    frame = Frame(_topic(viewing))
+    first = "story.standing" if view.plan.story.mains else "story.cast"
+    parts = [
+        PanelPart("people", t(first), "groups", lambda: standing_part(view)),
+        PanelPart("rooms", t("story.rooms"), "meeting_room", lambda: rooms_part(view)),
+    ]
+    if not played:
+        minds = PanelPart("mind", t("common.mind"), "psychology", lambda: mind_part(viewing, lambda: view.minds))
+        parts.append(minds)
+    panes = Panes(viewing, parts, lambda: (viewing.revision, view.revision))
+    with panes.main:
+        head = ui.element("div").classes("w-full")
+        transcript = StoryTranscript(view, frame.actions, None if played else OtherLines(viewing).below)
+        with head:
+            stage_bar(view, transcript.go)
+        if not played:
+            time_bar(viewing)
+        composer(viewing, player=(lambda: view.eyes or "") if played else None)
+    _finish(frame, viewing, panes, secret=played)
+
+
+def _finish(frame: Frame, viewing: Viewing, panes: Panes, *, secret: bool = False) -> None:
+    """Draw the notice below the conversation, and the header's parts."""
+    with panes.main:
+        disclaimer()
+    with frame.status:
+        run_status(viewing, secret=secret)
+    with frame.actions:
+        if not secret:
+            run_actions(viewing)
+        panes.button()
+
+
+def _topic(viewing: Viewing) -> str:
+    """What the page of a run is called."""
+    return viewing.board.started.topic[:80] if viewing.board.started else viewing.run

@@ -1,21 +1,49 @@
-"""The talks that the page shows. They belong to the server: without a tab, an answer is finished and digested, too."""
+"""Whether somebody's words are of self-harm or violence, so that the page shows where help is.
+
+A local list of words decides; no model is asked, and the answer neither waits for it nor changes.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import re
+import unicodedata
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
-from persimchat.app.web.care import needs_care
-from persimchat.runs.companion.by_hand import edit_fact, forget_fact, pin_fact
-from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
-from persimchat.runs.companion.export import remembered
-from persimchat.runs.companion.forgetting import Forgotten
-from persimchat.runs.companion.session import Companion
-from persimchat.runs.companion.turnstile import Turnstile
-from persimchat.runs.companion.world import World
-from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
-from persimchat.state.errors import PerSimChatError
+import yaml
+
+from ...reports.world_export import remembered
+from ...runs.companion.events import Answered, Event, Speaking, TalkOver, Token
+from ...runs.companion.forgetting import Forgotten
+from ...runs.companion.open_world import Gate
+from ...runs.companion.session import Companion
+from ...runs.companion.world import World
+from ...state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
+from ...state.errors import PerSimChatError
+
+_APOSTROPHES = str.maketrans("’ʼ`", "'''")
+
+
+def needs_care(text: str) -> bool:
+    """Whether one of the listed expressions stands in the text."""
+    plain = unicodedata.normalize("NFC", text.casefold()).translate(_APOSTROPHES)
+    return _listed().search(plain) is not None
+
+
+@cache
+def _listed() -> re.Pattern[str]:
+    """Every expression of care.yaml: whole words; `*` stands for any ending."""
+    text = files("persimchat.app.web").joinpath("care.yaml").read_text(encoding="utf-8")
+    expressions = [one for language in yaml.safe_load(text).values() for one in language]
+    parts = [r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in one.split()) for one in expressions]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
+
+
+# The talks that the page shows. They belong to the server: without a tab, an answer is finished and digested, t
+
 
 LOADED: Final = 1_000
 """The most exchanges of a pair that pages show, the last ones."""
@@ -70,7 +98,7 @@ class Pair:
             said = await companion.exchanges(LOADED)
             self.tie = await companion.tie()
             mind = await world.mind(companion.agent) or {}
-        self.exchanges = [one for one in said if not one.get("retracted")]
+        self.exchanges = said
         self.mind = mind.get("companion", {})
         self.emotion = self.mind.get("label", "neutral")
         if self.tie is not None:
@@ -98,29 +126,22 @@ class Pair:
             self.ending = True
             self._begin(self.companion.end())
 
-    async def pin(self, fact: str, pin: bool) -> None:
-        """Keep a fact when there are too many, or no longer."""
-        async with self._gate.beside():
-            await pin_fact(self.companion, fact, pin)
-            await self.load()
+    async def change(self, how: Callable[..., Awaitable[object]], *given: object) -> None:
+        """Have a fact pinned, edited or forgotten, and read again what is known.
 
-    async def edit(self, fact: str, statement: str) -> None:
-        """Write another statement in place of a fact, in the person's name."""
+        Args:
+            how: one of the functions that do so, which takes the session of the two first.
+            given: what it takes beside it.
+        """
         async with self._gate.beside():
-            await edit_fact(self.companion, fact, statement, self.companion.person)
-            await self.load()
-
-    async def forget_fact(self, fact: str) -> None:
-        """Have the agent forget a fact."""
-        async with self._gate.beside():
-            await forget_fact(self.companion, fact)
+            await how(self.companion, *given)
             await self.load()
 
     async def talks(self) -> list[tuple[str, str]]:
         """The talks that are over: when they ended (ISO time), and their summaries."""
         companion = self.companion
         async with self._gate.beside():
-            found = await remembered(companion.world, companion.agent, companion.person)
+            found = await remembered(companion)
         return [(one["at"], one["theme"]) for one in found["talks"]]
 
     async def refresh(self) -> None:
@@ -158,7 +179,7 @@ class Pair:
         self.revision += 1
 
     @property
-    def _gate(self) -> Turnstile:
+    def _gate(self) -> Gate:
         return self.companion.world.gate
 
     def _begin(self, events: AsyncIterator[Event]) -> None:

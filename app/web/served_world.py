@@ -11,18 +11,15 @@ from typing import Final
 
 from fastapi import FastAPI
 
-from persimchat.app.companion_udp.server import serve_udp
-from persimchat.app.web.v1.app import Manner, v1_app
-from persimchat.runs.companion.served import noted
-from persimchat.runs.companion.world import World, opened_world
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.place import Place
-from persimchat.state.settings import Settings
+from ...runs.companion.folder import served
+from ...runs.companion.world import World, opened_world
+from ...state.companion.place import Place
+from ...state.settings import Settings
+from ..companion_udp.server import serve_udp
+from .v1.app import Manner, v1_app
 
 _CLOSING_S: Final = 10
 """Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
-_EVERY_S: Final = 60
-"""Seconds after which those in a talk hear that time has passed."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +70,8 @@ class ServedWorld:
         """
         async with AsyncExitStack() as stack:
             world = await stack.enter_async_context(opened_world(self.folder, self.place, self.settings))
-            stack.enter_context(noted(world.folder, address))
-            stack.push_async_callback(_left, world, asyncio.create_task(_looking_after(world)))
+            stack.enter_context(served(world.folder, address))
+            stack.push_async_callback(_left, world)
             lines = []
             if self.games is not None:
                 games = await stack.enter_async_context(serve_udp(world, *self.games, self.games_reply))
@@ -83,25 +80,8 @@ class ServedWorld:
             yield Opened(world, v1_app(world, replace(self.manner, local=local)), tuple(lines))
 
 
-async def _looking_after(world: World) -> None:
-    while world.place.clock.mode == "wall":
-        await asyncio.sleep(_EVERY_S)
-        with suppress(PerSimChatError):
-            await look_after(world)
-
-
-async def look_after(world: World) -> None:
-    """Tell those in a talk that time has passed: it may be over by silence, or a planned event may be due."""
-    async with world.gate.beside():
-        for agent in world.agents:
-            for tie in await world.records.ties(agent):
-                if tie.talk is not None or tie.over:
-                    (await world.companion(agent, tie.name)).catch_up()
-
-
-async def _left(world: World, care: asyncio.Task[None]) -> None:
+async def _left(world: World) -> None:
     """Wait for what is under way in a world, but not for long."""
-    care.cancel()
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSING_S):
             await world.settled()

@@ -1,4 +1,8 @@
-"""The server: pages, REST API and companions in one application behind the guard, and where it listens."""
+"""Checks every request before it reaches a page: its Host, its Origin and its token.
+
+Any page in the browser can send requests to loopback, also by a host name that points there, so Host and Origin are
+checked. If the server listens on other addresses, requests need a token (docs/web.md).
+"""
 
 from __future__ import annotations
 
@@ -12,29 +16,204 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode, urlsplit
 
 import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
-from starlette.types import ASGIApp
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.guard import Guard
-from persimchat.app.web.later import Later
-from persimchat.app.web.live_runs import LiveRuns
-from persimchat.app.web.pages import register
-from persimchat.models.naming import OFFLINE
-from persimchat.models.registry import close_models, ready_model
-from persimchat.runs.folder.run_folder import check_out
-from persimchat.state.errors import InputError
-from persimchat.state.settings import Settings
+from ...models.naming import OFFLINE
+from ...models.registry import close_models, ready_model
+from ...runs.folder.run_folder import check_out
+from ...state.errors import InputError
+from ...state.plain_text import capitalised
+from ...state.settings import Settings
+from .addresses import register
+from .context import WebContext
+from .live_runs import LiveRuns
 
 if TYPE_CHECKING:
-    from persimchat.app.web.served_world import ServedWorld
+    from .served_world import ServedWorld
+
+
+COOKIE: Final = "persimchat_token"
+
+MOST_BYTES: Final = 20_000_000
+"""The largest body that a request may have."""
+
+_LONGEST_SIZE: Final = 20
+"""The most digits of a size; a longer one is invalid."""
+
+# Vue compiles templates in the browser, hence unsafe-eval; images come from this server only, even in a model's text.
+POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'"
+)
+
+
+class Guard:
+    """An ASGI application that guards another one.
+
+    Args:
+        app: the guarded application.
+        hosts: names by which the server may be called; empty for any, if a token is needed.
+        token: the secret that a request must carry, as a cookie, `?token=` or `Authorization: Bearer`; None for none.
+        own_keys: the beginning of paths whose application asks for keys of its own, in place of the token.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None, own_keys: tuple[str, ...] = ()) -> None:
+        self.app = app
+        self.hosts = hosts
+        self.token = token
+        self.own_keys = own_keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        refused = self._refused(connection)
+        if refused:
+            await _refuse(scope, receive, send, refused)
+        elif scope["type"] == "http" and (status := _too_much(connection)):
+            await _too_large(connection.url.path, status)(scope, receive, send)
+        elif self._token_of(connection) and scope["type"] == "http" and "token" in connection.query_params:
+            await self._remembered(connection)(scope, receive, send)
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _refused(self, connection: HTTPConnection) -> str:
+        """Why a request is refused; empty if it is not."""
+        host, origin = connection.headers.get("host", ""), connection.headers.get("origin")
+        try:
+            name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
+        except ValueError:
+            return "Host or Origin is not a valid address."
+        if self.hosts and name not in self.hosts:
+            return "This host name is not accepted: use the address that the server has printed."
+        if origin is not None and page != host:
+            return "Requests of other pages are refused."
+        token = self._token_of(connection)
+        if token is not None and not secrets.compare_digest(_given(connection).encode(), token.encode()):
+            return "A token is needed: open the address that the server has printed, with ?token=…"
+        return ""
+
+    def _token_of(self, connection: HTTPConnection) -> str | None:
+        """The secret that a request must carry; by its path as it is routed, which the header Host has no part in."""
+        return None if self.own_keys and connection.scope["path"].startswith(self.own_keys) else self.token
+
+    def _remembered(self, connection: HTTPConnection) -> Response:
+        """Keep the token in a cookie, out of the address, history and logs.
+
+        Browsers send the cookie also when the user follows a link from another page, so that a link in a message
+        works; Origin is checked anyway.
+        """
+        query = urlencode([(key, value) for key, value in connection.query_params.multi_items() if key != "token"])
+        path = "/" + quote(connection.url.path.lstrip("/\\"))  # a path on this server only
+        response = RedirectResponse(f"{path}?{query}" if query else path, status_code=303)
+        secure = connection.url.scheme == "https"
+        response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax", secure=secure)
+        return response
+
+
+def _too_much(connection: HTTPConnection) -> int:
+    """The status that refuses a body that is too large or does not state its size; 0 if it is accepted."""
+    size = connection.headers.get("content-length")
+    if "transfer-encoding" in connection.headers:  # it overrides a stated size
+        return 411
+    if size is None:
+        return 0
+    said = size.isascii() and size.isdigit() and len(size) < _LONGEST_SIZE
+    return 0 if said and int(size) <= MOST_BYTES else 413
+
+
+def _too_large(path: str, status: int) -> Response:
+    """The answer that refuses a body; for the REST API and `/v1` in their forms."""
+    what = "the request does not state the size of its body" if status == 411 else "the body is too large"
+    remedy = "Send its Content-Length." if status == 411 else f"Send at most {MOST_BYTES:,} bytes."
+    if path.startswith("/api/"):
+        return JSONResponse({"error": what, "where": "body", "remedy": remedy}, status_code=status)
+    if path.startswith("/v1/"):
+        told = {"message": f"{what} (body). {remedy}", "type": "invalid_request_error", "param": None, "code": None}
+        return JSONResponse({"error": told}, status_code=status)
+    return PlainTextResponse(f"{capitalised(what)}. {remedy}", status_code=status)
+
+
+def _given(connection: HTTPConnection) -> str:
+    bearer = connection.headers.get("authorization", "")
+    return (
+        connection.query_params.get("token")
+        or connection.cookies.get(COOKIE)
+        or (bearer[7:] if bearer.lower().startswith("bearer ") else "")
+    )
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("content-security-policy", POLICY)  # the report has a stricter policy of its own
+            headers["x-content-type-options"] = "nosniff"
+            headers["referrer-policy"] = "no-referrer"
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": why})
+        return
+    await PlainTextResponse(why, status_code=403)(scope, receive, send)
+
+
+# An application that is made when somebody asks it, so that the server is up before it is loaded
+
+
+class Later(BaseRoute):
+    """All addresses that begin alike, answered by another application. It gets them whole.
+
+    Args:
+        begin: with what they begin.
+        make: makes the other application. Blocks; runs in a thread, once.
+    """
+
+    def __init__(self, begin: str, make: Callable[[], ASGIApp]) -> None:
+        self._begin = begin
+        self._make = make
+        self._made: ASGIApp | None = None
+        self._making = asyncio.Lock()
+
+    async def ready(self) -> ASGIApp:
+        """The other application."""
+        async with self._making:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+        return self._made
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a request is for it."""
+        ours = scope["type"] == "http" and scope["path"].startswith(self._begin)
+        return Match.FULL if ours else Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await (self._made or await self.ready())(scope, receive, send)
+
+
+# The server: pages, REST API and companions in one application behind the guard, and where it listens
+
 
 _WARM_AFTER_S: Final = 2.0
-_FOR_RUNS: Final = ("persimchat.app.web.run_pages", "persimchat.runs.run.simulation", "chromadb.api.client")
+_FOR_RUNS: Final = ("persimchat.app.web.pages", "persimchat.runs.run.simulation", "chromadb.api.client")
 """What a run needs, and the first page does not."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -93,7 +272,7 @@ def later_api(web: WebContext) -> Later:
     """The REST API, made when it is asked."""
 
     def make() -> FastAPI:
-        from persimchat.app.web.api.app import api_app
+        from .api.app import api_app
 
         return api_app(web)
 
@@ -216,13 +395,9 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise InputError(
             f"the server cannot listen there: {error.strerror}", where=f"{host}:{port}", remedy="Choose another --port."
         ) from error
-    return listening

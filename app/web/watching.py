@@ -1,7 +1,6 @@
 """One experiment as pages and API show it; usually another process drives it.
 
-Its folder is read as it grows: the lock file when it is new, then the lines that are added to `cells.jsonl` and the
-runs of the cells that are being held.
+Its folder is read as it grows, and of it what has changed: the lock file, `cells.jsonl`, the logs of the cells' runs.
 """
 
 from __future__ import annotations
@@ -14,22 +13,24 @@ import re
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Final, Literal, get_args
 
-from persimchat.experiments.axes import Label
-from persimchat.experiments.needs import summed
-from persimchat.experiments.place import EVENTS, PLAN, REPORT, TABLES, Place
-from persimchat.experiments.plan import Cell
-from persimchat.runs.events import OWN_ENDS, Totals
-from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.run_folder import MANIFEST
-from persimchat.state.errors import PerSimChatError
+from ...experiments.axes import Label
+from ...experiments.estimate import summed
+from ...experiments.place import EVENTS, PLAN, REPORT, TABLES, Place
+from ...experiments.plan import Cell
+from ...runs.events import OWN_ENDS, Totals
+from ...runs.folder.lock import is_held
+from ...runs.folder.reading import read_manifest
+from ...runs.folder.run_folder import READABLE, RUN
+from ...state.errors import InputError, PerSimChatError
+from ...state.plain_text import quoted
 
 Status = Literal["planned", "running", "begun", "done", "budget", "failed"]
 """How far a cell is: `begun` was interrupted, `budget` has used up its own budget."""
@@ -41,7 +42,6 @@ TABLE: Final = re.compile(r"[a-z][a-z_]{0,40}\.(csv|md)")
 """The name of a table, or of the codebook."""
 
 _ENDED: Final = ("done", "failed", "budget")
-_ACTIVE: Final = ("running", "begun")
 
 Stamp = tuple[int, int, int] | None
 """A value that changes when a file is written anew: its inode, time of the last write, and size; None for no file."""
@@ -68,49 +68,20 @@ class WatchedCell:
     spent: Totals | None = None
 
 
-class _Events:
-    """What `cells.jsonl` says, read as it grows.
+def _told(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[float]]:
+    """What `cells.jsonl` says: the last event of each cell, and when cells came to an end, in seconds since 1970.
 
-    Attributes:
-        last: the last event of each cell.
-        endings: when cells came to an end, as seconds since 1970, in order.
+    Damaged lines are left out: the folders of the runs hold the truth.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._begin(0)
-
-    def _begin(self, inode: int) -> None:
-        self._inode, self._read = inode, 0
-        self.last: dict[str, Mapping[str, Any]] = {}
-        self.endings: list[float] = []
-
-    def more(self) -> tuple[bool, set[str]]:
-        """Read what was added: whether the file was replaced, and the cells of which something was told."""
-        inode, _, size = stamp_of(self._path) or (0, 0, 0)
-        replaced = inode != self._inode or size < self._read
-        if replaced:
-            self._begin(inode)
-        if size == self._read:
-            return replaced, set()
-        with self._path.open("rb") as file:
-            file.seek(self._read)
-            added = file.read()
-        whole = added[: added.rfind(b"\n") + 1]  # a line that is being written comes next time
-        self._read += len(whole)
-        return replaced, {cell for line in whole.splitlines() if (cell := self._take(line))}
-
-    def _take(self, line: bytes) -> str:
-        """The cell of a line; empty for a damaged one: the folders of the runs hold the truth."""
-        try:
+    last: dict[str, Mapping[str, Any]] = {}
+    endings: list[float] = []
+    for line in path.read_bytes().splitlines() if stamp_of(path) is not None else ():
+        with suppress(ValueError, KeyError, TypeError, OverflowError):
             event = json.loads(line)
-            cell, kind = str(event["cell"]), event["event"]
-            if kind in _ENDED:
-                self.endings.append(datetime.fromisoformat(event["at"]).timestamp())
-        except (ValueError, KeyError, TypeError, OverflowError):
-            return ""
-        self.last[cell] = event
-        return cell
+            if event["event"] in _ENDED:
+                endings.append(datetime.fromisoformat(event["at"]).timestamp())
+            last[str(event["cell"])] = event
+    return last, endings
 
 
 @dataclass(frozen=True)
@@ -138,9 +109,9 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Held:
-    """What the run.json of a cell's run says, as of a stamp of the file."""
+    """What the log of a cell's run says, as of a stamp of the file."""
 
-    stamp: Stamp
+    stamp: tuple[Stamp, Stamp]
     reason: str | None
     detail: str
     utterances: int
@@ -176,9 +147,10 @@ class Watched:
         self.tables: Sequence[str] = ()
         self.looking, self.looked = asyncio.Lock(), -math.inf
         self._locked: Stamp = None
-        self._events = _Events(place.path / EVENTS)
+        self._told: Stamp = None
+        self._last: Mapping[str, Mapping[str, Any]] = {}
+        self._endings: Sequence[float] = ()
         self._held: dict[str, _Held] = {}
-        self._active: set[str] = set()
 
     @property
     def seconds_left(self) -> float | None:
@@ -186,8 +158,8 @@ class Watched:
         if not self.driven or self._locked is None:
             return None
         begun = self._locked[1] / 1e9
-        ended = len(self._events.endings) - bisect_left(self._events.endings, math.floor(begun))
-        left = sum(self.counts.get(status, 0) for status in ("planned", *_ACTIVE))
+        ended = len(self._endings) - bisect_left(self._endings, math.floor(begun))
+        left = sum(self.counts.get(status, 0) for status in ("planned", "running", "begun"))
         return (time.time() - begun) / ended * left if ended else None
 
     def summary(self) -> Summary:
@@ -203,63 +175,43 @@ class Watched:
             InputError: the lock file is damaged.
         """
         before = (self.driven, self.report, self.tables)
-        locked, self.driven = stamp_of(self.place.path / PLAN), self.place.is_driven()
-        replaced, told = self._events.more()
-        if replaced or self._locked != locked:
-            self._read_all()
-            self._locked, changed = locked, True
-        else:
-            changed = self._read_some(told | self._active)
-        self._read_results()
+        locked, told = stamp_of(self.place.path / PLAN), stamp_of(self.place.path / EVENTS)
+        self.driven = self.place.is_driven()
+        planned = {id_: one.cell for id_, one in self.cells.items()}
+        changed = self._locked != locked
         if changed:
-            self.counts = Counter(one.status for one in self.cells.values())
-            self.spent = summed(one.spent for one in self.cells.values() if one.spent is not None)
+            plan = self.place.locked()
+            planned = {cell.id: cell for cell in plan.cells}
+            self.axes, self._locked = plan.axes, locked
+            self.planned += 1
+        if self._told != told:
+            self._told = told
+            self._last, self._endings = _told(self.place.path / EVENTS)
+        folders = {folder.name: folder for folder in folders_in(self.place.runs) if stamp_of(folder / RUN)}
+        held = {name.partition("-")[0]: folder for name, folder in folders.items() if "-" in name}
+        cells = {id_: self._read(cell, self._folder(id_, folders) or held.get(id_)) for id_, cell in planned.items()}
+        self._held = {id_: one for id_, one in self._held.items() if id_ in cells}
+        self._read_results()
+        if changed or cells != self.cells:
+            changed, self.cells = True, cells
+            self.counts = Counter(one.status for one in cells.values())
+            self.spent = summed(one.spent for one in cells.values() if one.spent is not None)
         if changed or before != (self.driven, self.report, self.tables):
             self.revision += 1
 
-    def _read_all(self) -> None:
-        """Read the lock file and the runs of all cells; a run.json that has not changed is not read again."""
-        locked = self.place.locked()
-        folders: dict[str, Path] = {}
-        for folder in folders_in(self.place.runs):
-            cell, _, rest = folder.name.partition("-")
-            if not rest or cell not in folders:
-                folders[cell] = folder
-        self.axes = locked.axes
-        self.cells = {cell.id: self._read(cell, self._folder(cell.id) or folders.get(cell.id)) for cell in locked.cells}
-        self._held = {id_: held for id_, held in self._held.items() if id_ in self.cells}
-        self._active = {id_ for id_, one in self.cells.items() if one.status in _ACTIVE}
-        self.planned += 1
-
-    def _read_some(self, ids: Iterable[str]) -> bool:
-        """Read the runs of some cells; whether any has changed."""
-        changed = False
-        for id_ in ids:
-            before = self.cells.get(id_)
-            if before is None:  # the file does not have this cell any more
-                continue
-            now = self._read(before.cell, self._folder(id_))
-            (self._active.add if now.status in _ACTIVE else self._active.discard)(id_)
-            if now != before:
-                self.cells[id_] = now
-                changed = True
-        return changed
-
-    def _folder(self, id_: str) -> Path | None:
+    def _folder(self, id_: str, folders: Mapping[str, Path]) -> Path | None:
         """The folder of a cell's run: under its own name, or, while it is held or held again, under the run's."""
-        if self.place.runs.is_symlink():
-            return None
-        run = str(self._events.last.get(id_, {}).get("run", ""))
+        run = str(self._last.get(id_, {}).get("run", ""))
         names = [id_, *([run] if _RUN.fullmatch(run) and run.startswith(id_) else [])]
-        folders = [self.place.runs / name for name in (reversed(names) if self._running(id_) else names)]
-        return next((folder for folder in folders if stamp_of(folder / MANIFEST) and not folder.is_symlink()), None)
+        ordered = reversed(names) if self._running(id_) else names
+        return next((folders[name] for name in ordered if name in folders), None)
 
     def _running(self, id_: str) -> bool:
-        return self.driven and self._events.last.get(id_, {}).get("event") == "started"
+        return self.driven and self._last.get(id_, {}).get("event") == "started"
 
     def _read(self, cell: Cell, folder: Path | None) -> WatchedCell:
         """How far a cell is: what its run's folder says, and what was told of it where the folder cannot know."""
-        event = self._events.last.get(cell.id, {})
+        event = self._last.get(cell.id, {})
         told = event.get("event")
         try:
             held = self._manifest(cell.id, folder)
@@ -284,10 +236,11 @@ class Watched:
         return WatchedCell(cell, status, why, f"{self.name}:{cell.id}", held.utterances, held.spent)
 
     def _manifest(self, id_: str, folder: Path | None) -> _Held | None:
-        """What the run.json in a folder says; None if there is none."""
-        stamp = stamp_of(folder / MANIFEST) if folder is not None else None
-        if folder is None or stamp is None:
+        """What the log in a folder says of its run; None if there is none."""
+        whole = stamp_of(folder / RUN) if folder is not None else None
+        if folder is None or whole is None:
             return None
+        stamp = (whole, stamp_of(folder / f"{RUN}-wal"))
         known = self._held.get(id_)
         if known is None or known.stamp != stamp:
             read = read_manifest(folder)
@@ -330,3 +283,146 @@ def _entries(path: Path) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+EVERY_S: Final = 2.0
+"""Seconds between two looks into the folder of an experiment."""
+
+KEPT: Final = 8
+"""How many experiments stay in memory with all their cells; others are read again."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_CELL: Final = re.compile(r"[0-9a-f]{12}")
+_LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is in the folder of results.
+
+    Attributes:
+        names: of experiments.
+        unread: what is wrong with others, one sentence each.
+    """
+
+    names: Sequence[str]
+    unread: Sequence[str]
+
+
+class NoExperimentError(InputError):
+    """There is no experiment, or nothing in it, of that name."""
+
+
+class Experiments:
+    """The experiments of the folder of results. Nothing outside of it is ever read: links are not followed.
+
+    Args:
+        folder: it holds experiments, each in a folder of its own; it need not be there.
+        clock: tells seconds.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._watched: dict[str, Watched] = {}
+        self._short: dict[str, tuple[tuple[Stamp, ...], Summary]] = {}
+
+    async def found(self) -> Found:
+        """The experiments by name, the one that was touched last first."""
+        return await asyncio.to_thread(self._found)
+
+    async def summary(self, name: str) -> Summary:
+        """An experiment in short; one in whose folder nothing has changed is not read again.
+
+        Raises:
+            InputError: there is none of that name, or its folder is damaged.
+        """
+        place = self.place(name)
+        stamps = tuple(stamp_of(place.path / file) for file in (PLAN, EVENTS))
+        known = self._short.get(name)
+        still = known is not None and known[0] == stamps and not known[1].driven
+        if known is not None and still and not await asyncio.to_thread(place.is_driven):
+            return known[1]
+        short = (await self.look(name)).summary()
+        self._short[name] = (stamps, short)
+        return short
+
+    async def look(self, name: str) -> Watched:
+        """An experiment as it is now, or was not longer than `EVERY_S` ago.
+
+        Raises:
+            InputError: there is none of that name, or its folder is damaged.
+        """
+        place = self.place(name)
+        watched = self._watched.pop(name, None) or Watched(name, place)
+        self._watched[name] = watched  # the last one looked at is the last one to be forgotten
+        for other in [*self._watched][:-KEPT]:
+            del self._watched[other]
+        async with watched.looking:
+            if self._clock() - watched.looked >= EVERY_S:
+                await asyncio.to_thread(watched.refresh)
+                watched.looked = self._clock()
+        return watched
+
+    def run_of(self, address: str) -> Path | None:
+        """The folder of the run of a cell; None if there is none.
+
+        Args:
+            address: EXPERIMENT:CELL.
+        """
+        name, _, cell = address.partition(":")
+        if not _CELL.fullmatch(cell):
+            return None
+        try:
+            place = self.place(name)
+        except NoExperimentError:
+            return None
+        folder = None if place.runs.is_symlink() else place.folder(cell)
+        if folder is None or folder.is_symlink() or any(path.is_symlink() for path in folder.iterdir()):
+            return None
+        return folder
+
+    def report(self, name: str) -> Path:
+        """The report of an experiment; raises NoExperimentError if there is none."""
+        return _there(self.place(name).path / REPORT, "report", name)
+
+    def table(self, name: str, table: str) -> Path:
+        """A table of an experiment, or its codebook, by its file name; raises NoExperimentError if there is none."""
+        folder = self.place(name).path / TABLES
+        wanted = table if TABLE.fullmatch(table) and not folder.is_symlink() else ""
+        return _there(folder / wanted, "table", name)
+
+    def transcript(self, name: str, cell: str) -> Path:
+        """The transcript of a cell's run; raises NoExperimentError if there is none."""
+        folder = self.run_of(f"{name}:{cell}")
+        return _there(folder / READABLE if folder is not None else Path(), "transcript", f"{name}:{cell}")
+
+    def place(self, name: str) -> Place:
+        """The folder of an experiment; raises NoExperimentError if there is none of that name."""
+        path = self.folder / name if _NAME.fullmatch(name) else None
+        if path is None or path.is_symlink() or stamp_of(path / PLAN) is None:
+            raise NoExperimentError(
+                f"there is no experiment {quoted(name, _LONGEST_NAME)}",
+                where="the folder of results",
+                remedy="Choose one of the list of experiments.",
+            )
+        return Place(path)
+
+    def _found(self) -> Found:
+        touched: dict[str, float] = {}
+        unread = []
+        for folder in folders_in(self.folder.resolve()):
+            stamps = [stamp for file in (PLAN, EVENTS) if (stamp := stamp_of(folder / file)) is not None]
+            if stamp_of(folder / PLAN) is None:
+                continue
+            if _NAME.fullmatch(folder.name):
+                touched[folder.name] = max(stamp[1] for stamp in stamps)
+            else:
+                unread.append(folder.name)
+        return Found(sorted(touched, key=lambda name: (-touched[name], name)), sorted(unread))
+
+
+def _there(path: Path, what: str, where: str) -> Path:
+    if stamp_of(path) is None:
+        raise NoExperimentError(f"there is no such {what}", where=where)
+    return path

@@ -1,16 +1,19 @@
-"""Small parts that all panels share. Text from people and models goes into labels, which never read it as markup."""
+"""Small parts, colours and faces that all panels share. Labels take text of people and models, never as markup."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.web.words import t
-from persimchat.runs.reports.report_people import initials
-from persimchat.state.plain_text import capitalised
+from ...reports.palette import BLOCK_STYLES, EMOTION_STYLES, PART_STYLES, initials, person_style, preferred
+from ...state.emotion import EMOTIONS
+from ...state.errors import PerSimChatError
+from ...state.plain_text import capitalised
+from .words import t
 
 SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent text-color=grey-7 padding="3px 10px"'
 """Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""
@@ -207,3 +210,147 @@ def fill(inner: ui.element, share: float) -> None:
 def whole_number(value: Any) -> int | None:
     """The whole number in a field; None if there is none."""
     return int(value) if isinstance(value, int | float) and value == value // 1 else None
+
+
+MODERATOR: Final = "var(--neutral)"
+
+EMOTION_COLOURS: Final = EMOTION_STYLES
+
+EMOTION_FACES: Final = dict(zip(EMOTIONS, ("😊", "😔", "😠", "😨", "🤢", "😮"), strict=True))
+CALM: Final = "😌"
+
+PART_COLOURS: Final = PART_STYLES
+"""Of the five parts of a memory's score."""
+
+BLOCK_COLOURS: Final = BLOCK_STYLES
+"""Of the blocks of an utterance's prompt, by tag; stories have further ones."""
+
+
+def colour(name: str, participants: Sequence[str]) -> str:
+    """The colour of a speaker in the company of a run; slate for those who are not participants."""
+    return person_style(name, participants)
+
+
+def own_colour(name: str) -> str:
+    """The colour of a persona in no company, as in the library."""
+    return f"var(--p{preferred(name)})"
+
+
+# Dialogs, tables and menus that are filled by those who open them
+
+
+@contextmanager
+def dialog(heading: str, width: str = "w-96") -> Iterator[ui.dialog]:
+    """An open dialog with a heading, to be filled; it is removed when it closes."""
+    with ui.dialog(value=True) as box, ui.card().classes(f"surface {width} max-w-full gap-3"):
+        named(box, heading)
+        ui.label(heading).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        yield box
+    box.on("hide", box.delete)
+
+
+@contextmanager
+def tall_dialog(heading: str, mark: str) -> Iterator[ui.dialog]:
+    """An open dialog with much in it, to be filled: it scrolls below its heading, and is removed when it closes."""
+    with ui.dialog(value=True) as box, ui.element("div").classes("surface would-go").mark(mark):
+        named(box, heading)
+        with ui.row().classes("w-full items-center gap-2 no-wrap px-3 py-2 bar"):
+            ui.label(heading).classes("text-sm font-semibold grow min-w-0 words").props("role=heading aria-level=2")
+            icon_button("close", t("common.close"), box.close)
+        with ui.element("div").classes("scroll would-body").props("tabindex=0") as body:
+            named(body, heading)
+            yield box
+    box.on("hide", box.delete)
+
+
+def dialog_buttons(box: ui.dialog, text: str, on_click: Callable[[], Any], *, icon: str = "") -> ui.button:
+    """The last line of a dialog: leave it, or do what it is for; returns the button that does."""
+    with ui.row().classes("w-full justify-end gap-2"):
+        ui.button(t("common.cancel"), on_click=box.close).props("flat no-caps")
+        return ui.button(text, icon=icon or None, on_click=on_click).props("unelevated no-caps")
+
+
+_LONG: Final = 240
+"""The longest text, in characters, that a table shows whole; a longer one scrolls."""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of texts; the first text of a row is its name."""
+    box = ui.element("div").classes("w-full overflow-x-auto").props("tabindex=0")
+    with box, ui.element("table").classes("facts w-full text-sm"):
+        with ui.element("thead"), ui.element("tr"):
+            for text in heads:
+                with ui.element("th").props("scope=col"):
+                    ui.label(text)
+        with ui.element("tbody"):
+            for row in rows:
+                with ui.element("tr"):
+                    for place, text in enumerate(row):
+                        with ui.element("td") if place else ui.element("th").props("scope=row"):
+                            ui.label(text).classes("max-h-40 scroll" if len(text) > _LONG else "")
+
+
+def menu_made_anew(button: ui.button, fill: Callable[[], Any]) -> None:
+    """Let a button open a menu that is filled each time, because what is in it changes."""
+
+    def show() -> None:
+        button.clear()
+        with button, ui.menu().props("max-width=420px") as opened:
+            fill()
+        opened.open()
+
+    button.on_click(show)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show an error of what is done within as a notification; the rest of it is left out."""
+    try:
+        yield
+    except PerSimChatError as error:
+        notify_error(error)
+
+
+def centred(icon: str, text: str, *, size: str = "64px") -> ui.column:
+    """A picture and a sentence in the middle of a place that has nothing else; the caller may add to it."""
+    with ui.column().classes("m-auto items-center gap-3 p-6 text-center") as box:
+        ui.icon(icon, size=size, color="primary").props("aria-hidden=true")
+        ui.label(text).classes("text-xl font-semibold words").props("role=heading aria-level=1")
+    return box
+
+
+_ENTER: Final = """(e) => {
+  if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); emit(); }
+}"""
+
+
+def sent_with_enter(field: ui.element, send: Callable[[], Any]) -> None:
+    """Let Enter send what is in a field; with Shift it begins a new line."""
+    field.on("keydown", send, js_handler=_ENTER)
+
+
+_POLL_S: Final = 0.15
+
+
+def follow(draw: Callable[[], Any]) -> ui.timer:
+    """Draw now and as long as the page is open; whoever draws looks whether there is anything new."""
+    draw()
+    return ui.timer(_POLL_S, draw)
+
+
+# Browsers allow the clipboard only on pages of this machine and of https.
+_COPY: Final = "try {{ await navigator.clipboard.writeText({text}); return true; }} catch {{ return false; }}"
+
+
+def command(text: str) -> None:
+    """Draw a command with a button that copies it."""
+
+    async def copy() -> None:
+        copied = await ui.run_javascript(_COPY.format(text=json.dumps(text)), timeout=COPYING_S)
+        ui.notify(
+            t("experiments.copied" if copied else "experiments.not_copied"), type="positive" if copied else "info"
+        )
+
+    with ui.row().classes("command w-full items-center gap-1 no-wrap pl-3 pr-1 py-1"):
+        ui.label(text).classes("font-mono text-sm grow min-w-0 [overflow-wrap:anywhere]")
+        icon_button("content_copy", t("experiments.copy"), copy)

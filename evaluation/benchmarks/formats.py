@@ -20,14 +20,13 @@ from typing import Annotated, Any, Final, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
-from persimchat.evaluation.csv_rows import read_rows
-from persimchat.state.answer_format import AnswerFormat, parse_answer, same_answer
-from persimchat.state.document import Document, read_bytes
-from persimchat.state.errors import InputError
-from persimchat.state.normalise import seen
-from persimchat.state.plain_text import quoted
-from persimchat.state.setting_values import Choice
-from persimchat.state.validation_errors import input_error
+from ...state.debates.answers import AnswerFormat, parse_answer, same_answer
+from ...state.document import Document, read_bytes
+from ...state.errors import InputError
+from ...state.plain_text import quoted, seen
+from ...state.setting import Choice
+from ...state.validation_errors import input_error
+from ..csv_rows import read_rows
 
 OWN: Final = "own"
 """The name of our own items, which are no benchmark."""

@@ -1,6 +1,8 @@
-"""What answers to the same items come to: right or not, and how methods differ on the items that both answered.
+"""Answers to questions with a reference: asking a model alone, right or not, and how methods differ.
 
-A wrong answer, one that cannot be read and a refusal count as not right, each counted apart. A technical failure is no
+`zero_shot` asks a model for the answer, `cot` for reasons and then the answer: one call each. An answer is read in the
+form of the debates (`state/debates/answers.py`); one of no use is asked for once more, and is then `unparseable`. A
+wrong answer, one that cannot be read and a refusal count as not right, each counted apart. A technical failure is no
 answer: it is left out of the accuracy, and its item out of both sides of a comparison.
 """
 
@@ -9,14 +11,87 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Final, Literal, get_args
 
-from persimchat.evaluation.benchmarks.formats import Item
-from persimchat.evaluation.benchmarks.solving import Solved
-from persimchat.evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
-from persimchat.evaluation.statistics.significance import Significance, holm, mcnemar
-from persimchat.state.answer_format import parse_answer, same_answer
+from pydantic import Field
+
+from ...models.naming import default_model_name
+from ...prompts.blocks import Block
+from ...prompts.blocks import Item as Piece
+from ...runs.folder.answers import Answered, Key
+from ...state.assessment import solution_schema
+from ...state.debates.answers import parse_answer, same_answer
+from ...state.debates.verdict import answer_description
+from ...state.settings import Settings
+from ..asking import MODULE, Asked, Judge, Question, Questions
+from ..statistics.intervals import Estimate, mean_over_tasks, proportion
+from ..statistics.significance import Significance, holm, mcnemar
+from .formats import Item
+
+ALONE: Final = ("zero_shot", "cot")
+"""Methods without a conversation: the answer alone; reasons, then the answer."""
+ANSWERS: Final = "answers.jsonl"
+_MEASURE: Final = "solution"
+
+
+class Solved(Answered):
+    """A line of answers.jsonl: a model's answer to an item, or why there is none."""
+
+    method: str
+    item: str
+    answer: str = Field(default="", description="in the item's form; empty if it is missing")
+
+    @property
+    def key(self) -> Key:
+        """Method, item, model, request, round and seed."""
+        return (_MEASURE, self.method, self.item, self.judge, self.request, self.repeat, self.seed or 0)
+
+
+def solver_of(settings: Settings) -> Judge:
+    """The model that answers alone: that of the conversations, unless `module_models.evaluation` names another.
+
+    Raises:
+        InputError: a budget in US dollars is set, and its price is not known.
+    """
+    written = settings.module_models.get(MODULE) or default_model_name(settings.model)[0]
+    named = settings.model_copy(update={"module_models": {**settings.module_models, MODULE: written}})
+    return Judge(named, offline=True)
+
+
+def asked_alone(
+    folder: Path, solver: Judge, methods: Sequence[str], rounds: Sequence[Sequence[Item]]
+) -> Questions[Solved]:
+    """The questions to a model alone.
+
+    Args:
+        folder: where the answers are kept, in answers.jsonl.
+        solver: who is asked.
+        methods: of `ALONE`.
+        rounds: the items of each round; an answer's `repeat` is its round.
+    """
+    units = []
+    for method in methods:
+        for number, items in enumerate(rounds, start=1):
+            for item in items:
+                seeded = (_MEASURE, method, item.id, number)
+                fields = {"method": method, "item": item.id, "seed": solver.seed(*seeded)}
+                units.append(Question(_asked(item, method), Solved, fields, item.id, seeded, number))
+    return Questions(folder / ANSWERS, Solved, units)
+
+
+def _asked(item: Item, method: str) -> Asked:
+    reasoned = method == "cot"
+    values = {
+        "scene": Block("scene", (Piece("topic", {"text": item.question}, prunable=False),)),
+        "form": answer_description(item.form, item.choices),
+        "format": item.form,
+        "choices": item.choices,
+        "reasoned": reasoned,
+    }
+    return Asked("solving", solution_schema(item.form, item.choices, reasoned=reasoned), values)
+
 
 State = Literal["right", "wrong", "unparseable", "refused", "failed"]
 STATES: Final[tuple[State, ...]] = get_args(State)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import numpy as np
 
-from persimchat.evaluation.companion.rows import Row
-from persimchat.evaluation.companion.scripts import make_script
-from persimchat.models.connections import client_options
-from persimchat.models.naming import parse_model_name
-from persimchat.models.openai_client import is_openai
-from persimchat.models.registry import model_name, ready_model
-from persimchat.runs.companion.events import Answered, Sentence, Token
-from persimchat.runs.companion.session import Companion
-from persimchat.runs.companion.world import opened_world
-from persimchat.state.errors import InputError, ModelError
-from persimchat.state.place import Clock, Place
-from persimchat.state.settings import Settings
+from ...models.connections import client_options
+from ...models.ladder import is_openai
+from ...models.naming import parse_model_name
+from ...models.registry import model_name, ready_model
+from ...runs.companion.events import Answered, Sentence, Token
+from ...runs.companion.session import Companion
+from ...runs.companion.world import opened_world
+from ...state.companion.place import Clock, Place
+from ...state.errors import InputError, ModelError
+from ...state.settings import Settings
+from .rows import Row
+from .scripts import make_script
 
 MODULES: Final = ("natural_language", "reaction", "hearing", "appraisal", "perception", "emotion", "trust")
 """Modules that ask during an exchange."""
@@ -112,7 +112,7 @@ async def watch(settings: Settings) -> AsyncIterator[Watched]:
     Raises:
         InputError: its model is not asked over OpenAI's protocol.
     """
-    hooked: list[tuple[Any, Callable[[httpx.Request], Awaitable[None]]]] = []
+    hooked: list[httpx.AsyncClient] = []
     name = parse_model_name(model_name(settings, "", "natural_language"))
     async with httpx.AsyncClient(**client_options(name, settings.timeout_s)) as bare:
         watched = Watched(bare)
@@ -126,16 +126,14 @@ async def watch(settings: Settings) -> AsyncIterator[Watched]:
                         remedy="Latency is measured with a server that speaks OpenAI's protocol: MODEL@http://host:port/v1",
                     )
                 client = model.http_async_client
-                if client is not None and all(client is not one for one, _ in hooked):
-                    client.event_hooks = {
-                        **client.event_hooks,
-                        "request": [*client.event_hooks["request"], watched.took],
-                    }
-                    hooked.append((client, watched.took))
+                if client is not None and client not in hooked:
+                    hooks = client.event_hooks
+                    client.event_hooks = {**hooks, "request": [*hooks["request"], watched.took]}
+                    hooked.append(client)
             yield watched
         finally:
-            for client, hook in hooked:
-                left = [one for one in client.event_hooks["request"] if one != hook]
+            for client in hooked:
+                left = [one for one in client.event_hooks["request"] if one != watched.took]
                 client.event_hooks = {**client.event_hooks, "request": left}
 
 

@@ -8,9 +8,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from persimchat.evaluation.statistics.intervals import Estimate, bootstrap_mean, proportion
-from persimchat.runs.reports.cells import guarded
-from persimchat.state.errors import MachineError
+from ...reports.tables import guarded
+from ...state.errors import MachineError
+from ..statistics.intervals import Estimate, bootstrap_mean, proportion
 
 COMPANION: Final = "companion.csv"
 

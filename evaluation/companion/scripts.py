@@ -1,4 +1,4 @@
-"""Scripted persons: talks with planted facts, and questions about them, made by seed.
+"""Scripted persons: talks with planted facts, and questions about them, made by seed; and persons of four tempers.
 
 The form follows LoCoMo and LongMemEval (facts in filler, questions of several kinds, abstention); the words are ours.
 """
@@ -8,46 +8,21 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import yaml
 
 Kind = Literal["single", "two", "corrected", "when", "untold"]
 """What a question asks for: one fact, two facts, one that was corrected, when it was told, one that never was."""
-KINDS: Final[tuple[Kind, ...]] = ("single", "two", "corrected", "when", "untold")
-
+Temper = Literal["friendly", "hostile", "apologising", "neutral"]
+TEMPERS: Final[tuple[Temper, ...]] = get_args(Temper)
+WORDS: Final[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("scripts.yaml").read_text(encoding="utf-8"))
+"""What they say: `tempers` has the lines of each temper."""
 EXCHANGES: Final = 10
-"""Exchanges of a talk, without its goodbye."""
+"""Exchanges of a talk with planted facts, without its goodbye."""
 PLANTED: Final = 2
-"""Facts told in a talk."""
-
-_RELATIVES: Final = (
-    "sister", "brother", "aunt", "uncle", "cousin", "niece", "nephew", "grandmother", "grandfather", "daughter", "son",
-    "boss", "teacher", "dog", "cat", "horse", "parrot", "boat", "hamster", "doctor", "landlady", "dentist", "tortoise",
-)  # fmt: skip
-_FAVOURITES: Final = (
-    "colour", "season", "song", "drink", "tree", "river", "flower", "soup", "bird", "fruit", "dance", "month", "spice",
-    "cheese", "metal", "island", "vegetable", "fabric", "perfume", "planet", "mountain", "street", "bakery",
-)  # fmt: skip
-_UNTOLD: Final = ("violin", "canary", "goldfish", "motorbike", "rowing club", "godmother")
-_STARTS: Final = ("Mi", "Ka", "Lo", "Ru", "Ve", "Jo", "Ta", "Ne", "Bo", "Sa", "Pe", "Di", "Fa", "Gu", "He", "Wi")
-_ENDS: Final = ("ra", "lo", "nka", "ric", "bel", "dan", "mir", "tes", "vin", "zou", "gar", "lind", "pol", "sun")
-_FILLER: Final = (
-    "The weather has been odd this week.",
-    "I had to wait at the crossing for a long time.",
-    "There was a queue in front of the bakery again.",
-    "How was your morning?",
-    "I slept badly, the neighbours had a party.",
-    "They are painting the bridge, did you see?",
-    "It smells of rain.",
-    "What are you doing at the moment?",
-    "I nearly forgot my umbrella.",
-    "The bus was late, as always.",
-    "Somebody left a glove on the bench.",
-    "I could do with a coffee.",
-    "The lamps came on early today.",
-    "There are more gulls than people here.",
-    "I read the paper on the way, nothing in it.",
-    "Do you think it will clear up?",
-)
+"""Facts told in such a talk."""
 
 
 @dataclass(frozen=True)
@@ -113,22 +88,20 @@ def make_script(talks: int, seed: int) -> Script:
         seed: equal seeds give equal words.
     """
     draw = random.Random(f"companion/{talks}/{seed}")
-    kinds = [(f"{one}", "called") for one in _RELATIVES] + [(f"favourite {one}", "is") for one in _FAVOURITES]
-    draw.shuffle(kinds)
-    names = [start + end for start in _STARTS for end in _ENDS]
+    subjects = [*WORDS["relatives"], *(f"favourite {one}" for one in WORDS["favourites"])]
+    draw.shuffle(subjects)
+    names = [start + end for start in WORDS["starts"] for end in WORDS["ends"]]
     draw.shuffle(names)
     planted: list[Planted] = []
     for number in range(talks * PLANTED):
-        subject, verb = kinds[number]
-        value = names.pop()
-        planted.append(Planted(subject, value, _sentence(subject, verb, value), 1 + number // PLANTED))
+        subject, value = subjects[number], names.pop()
+        planted.append(Planted(subject, value, _sentence(subject, value), 1 + number // PLANTED))
     corrections: list[Planted] = []
     if talks > 1:
         able = [fact for fact in planted if fact.talk < talks]
         for fact in draw.sample(able, max(1, len(able) // 5)):
-            verb = "is" if fact.subject.startswith("favourite") else "called"
             value = names.pop()
-            words = _sentence(fact.subject, verb, value)
+            words = _sentence(fact.subject, value)
             sentence = f"Actually, {words[0].lower()}{words[1:]}"
             corrections.append(Planted(fact.subject, value, sentence, draw.randint(fact.talk + 1, talks), fact.value))
     said = tuple(
@@ -138,12 +111,12 @@ def make_script(talks: int, seed: int) -> Script:
     return Script(said, (*planted, *corrections), tuple(_questions(planted, corrections, draw)))
 
 
-def _sentence(subject: str, verb: str, value: str) -> str:
-    return f"My {subject} is called {value}." if verb == "called" else f"My {subject} is {value}."
+def _sentence(subject: str, value: str) -> str:
+    return f"My {subject} is {'' if subject.startswith('favourite') else 'called '}{value}."
 
 
 def _talk(facts: Sequence[Planted], draw: random.Random) -> tuple[str, ...]:
-    lines = draw.sample(_FILLER, EXCHANGES - len(facts))
+    lines = draw.sample(WORDS["filler"], EXCHANGES - len(facts))
     for fact in facts:
         lines.insert(draw.randint(0, len(lines)), fact.sentence)
     return (*lines, "Goodbye!")
@@ -158,7 +131,7 @@ def _questions(planted: Sequence[Planted], corrections: Sequence[Planted], draw:
     ]
     if len(steady) >= 2:
         two = draw.sample(steady, 2)
-        text = f"{_question(two[0].subject)} And {_lower(_question(two[1].subject))}"
+        text = f"{_question(two[0].subject)} And w{_question(two[1].subject)[1:]}"
         found.append(Asked("two", text, tuple(fact.value for fact in two), planted=tuple(two)))
     found += [
         Asked("corrected", _question(fact.subject), (fact.value,), (fact.old,), (fact,)) for fact in corrections[:3]
@@ -166,13 +139,9 @@ def _questions(planted: Sequence[Planted], corrections: Sequence[Planted], draw:
     if steady:
         fact = draw.choice(steady)
         found.append(Asked("when", f"When did I tell you about my {fact.subject}?", planted=(fact,)))
-    untold = draw.sample(_UNTOLD, 2)
+    untold = draw.sample(WORDS["untold"], 2)
     return [*found, *(Asked("untold", f"What is my {one} called?") for one in untold)]
 
 
 def _question(subject: str) -> str:
     return f"What is my {subject}?" if subject.startswith("favourite") else f"What is my {subject} called?"
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]

@@ -11,14 +11,23 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from persimchat.evaluation.diversity import ngrams
-from persimchat.evaluation.diversity.cases import Cases, Setting, balanced
-from persimchat.evaluation.diversity.dialogues import Dialogue
-from persimchat.evaluation.diversity.ngrams import ORDERS, TOKENS, Vocabulary, dist, exclusive
-from persimchat.evaluation.diversity.vectors import Vectors, embedded, embedding_in_words, max_similarity, sim
-from persimchat.evaluation.statistics.intervals import Estimate, bootstrap_mean
-from persimchat.runs.reports.words import count
-from persimchat.state.settings import Settings
+from ...reports.words import count
+from ...state.settings import Settings
+from ..statistics.intervals import Estimate, bootstrap_mean
+from . import texts as ngrams
+from .cases import Cases, Dialogue, Setting, balanced
+from .texts import (
+    ORDERS,
+    TOKENS,
+    Vectors,
+    Vocabulary,
+    dist,
+    embedded,
+    embedding_in_words,
+    exclusive,
+    max_similarity,
+    sim,
+)
 
 T = TypeVar("T")
 _Group = Sequence[Dialogue]

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from persimchat.evaluation.published.paper import Count, Name, as_json
+from .paper import Count, Name, as_json
 
 
 class _Part(BaseModel):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Self
+from typing import Annotated, Any, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -151,17 +151,12 @@ class People(_Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
-    """One published number, with the conditions under which it was found.
+class Found:
+    """The conditions under which something published was found.
 
     Attributes:
         table: of the paper.
-        measure: a dimension's key, or a benchmark's name.
-        method: as it is called here.
-        variant: of the method; None where it has none.
-        value: a mean; of accuracy in percent.
-        sd: its sample standard deviation, over conversations; of accuracy over rounds.
-        model: of the agents; None where it is not public.
+        model: of the agents; None where it is not public, or those that are compared had different ones.
         judge: the model that scored; None where answers were compared.
         tasks: tasks or items of a round.
         rounds: each with other tasks.
@@ -170,11 +165,6 @@ class Published:
     """
 
     table: str
-    measure: str
-    method: str
-    variant: str | None
-    value: float
-    sd: float
     model: str | None
     judge: str | None
     tasks: int
@@ -184,32 +174,47 @@ class Published:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedPair:
-    """How one system did against another, in percent of the pairs, with the conditions of the comparison.
+class Published(Found):
+    """One published number.
 
     Attributes:
-        table: of the paper.
+        measure: a dimension's key, or a benchmark's name.
+        method: as it is called here.
+        variant: of the method; None where it has none.
+        value: a mean; of accuracy in percent.
+        sd: its sample standard deviation, over conversations; of accuracy over rounds.
+    """
+
+    measure: str
+    method: str
+    variant: str | None
+    value: float
+    sd: float
+
+    @property
+    def words(self) -> str:
+        """The value with its spread: "8.53 ± 0.94"."""
+        return f"{self.value:.2f} ± {self.sd:.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedPair(Found):
+    """How one system did against another, in percent of the pairs.
+
+    Attributes:
         win: pairs that the first won.
         tie: pairs that were tied.
         loss: pairs that the first lost.
-        model: of the agents; None where it is not public or the two had different ones.
-        judge: the model that scored.
-        tasks: of a round.
-        rounds: each with other tasks.
-        messages: of a conversation.
-        note: what was special.
     """
 
-    table: str
     win: float
     tie: float
     loss: float
-    model: str | None
-    judge: str
-    tasks: int
-    rounds: int
-    messages: int
-    note: str
+
+    @property
+    def words(self) -> str:
+        """The shares won, tied and lost."""
+        return f"{self.win:.0f} / {self.tie:.0f} / {self.loss:.0f} %"
 
 
 class Paper(_Row):
@@ -237,39 +242,20 @@ class Paper(_Row):
     def values(self) -> Iterator[Published]:
         """Every mean of the paper's tables."""
         for table in self.dimensions:
+            held = self._conditions(table)
             for name, scores in table.scores.items():
-                system = self.systems[name]
+                of = self.systems[name].model_dump(include={"method", "variant", "model"})
                 for measure, mean, sd in zip(table.measures, scores.mean, scores.sd, strict=True):
-                    yield Published(
-                        table=table.table,
-                        measure=measure,
-                        method=system.method,
-                        variant=system.variant,
-                        value=mean,
-                        sd=sd,
-                        model=system.model,
-                        judge=self.judge,
-                        tasks=table.tasks,
-                        rounds=table.rounds,
-                        messages=table.messages,
-                        note=table.note,
-                    )
-        for method, benchmarks in self.accuracy.scores.items():
-            for benchmark, accuracy in benchmarks.items():
-                yield Published(
-                    table=self.accuracy.table,
-                    measure=benchmark,
-                    method=method,
-                    variant=None,
-                    value=accuracy.mean,
-                    sd=accuracy.sd,
-                    model=self.accuracy.model,
-                    judge=None,
-                    tasks=self.accuracy.items,
-                    rounds=self.accuracy.rounds,
-                    messages=None,
-                    note="",
-                )
+                    yield Published(measure=measure, value=mean, sd=sd, **of, **held)
+        answered = self.accuracy
+        held = {"judge": None, "tasks": answered.items, "messages": None, "note": "", "variant": None}
+        held |= answered.model_dump(include={"table", "rounds", "model"})
+        for method, benchmarks in answered.scores.items():
+            for measure, one in benchmarks.items():
+                yield Published(measure=measure, method=method, value=one.mean, sd=one.sd, **held)
+
+    def _conditions(self, table: DimensionTable | PairTable) -> dict[str, Any]:
+        return {**table.model_dump(include={"table", "tasks", "rounds", "messages", "note"}), "judge": self.judge}
 
     def find(self, measure: str, method: str, variant: str | None = None) -> list[Published]:
         """The published values of a measure for a method and variant, one a table that has it.
@@ -297,20 +283,8 @@ class Paper(_Row):
                     sides, counted = (row.second, row.first), (row.percent[2], row.percent[1], row.percent[0])
                 if self._is(sides[0], first) and self._is(sides[1], second):
                     models = {self.systems[name].model for name in sides}
-                    found.append(
-                        PublishedPair(
-                            table=table.table,
-                            win=counted[0],
-                            tie=counted[1],
-                            loss=counted[2],
-                            model=models.pop() if len(models) == 1 else None,
-                            judge=self.judge,
-                            tasks=table.tasks,
-                            rounds=table.rounds,
-                            messages=table.messages,
-                            note=table.note,
-                        )
-                    )
+                    model, held = models.pop() if len(models) == 1 else None, self._conditions(table)
+                    found.append(PublishedPair(win=counted[0], tie=counted[1], loss=counted[2], model=model, **held))
         return found
 
     def _is(self, name: str, which: Which) -> bool:
@@ -336,3 +310,67 @@ def as_json(paper: str) -> str:
     """
     text = (files("persimchat.evaluation.published") / f"{paper}.yaml").read_text(encoding="utf-8")
     return json.dumps(yaml.safe_load(text))
+
+
+# Published results beside one's own: how they are printed, and in one sentence what was different
+
+
+P = TypeVar("P", Published, PublishedPair)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """The conditions of a study of one's own.
+
+    Attributes:
+        models: of the agents.
+        judges: the models that scored.
+        tasks: the independent units.
+        messages: the message limits of the conversations.
+        preset: whether the paper's settings were taken as the base.
+        changed: settings of the preset that were then changed, each as it was held: "max_messages 20".
+    """
+
+    models: Sequence[str]
+    judges: Sequence[str]
+    tasks: int
+    messages: Sequence[int]
+    preset: bool
+    changed: Sequence[str] = ()
+
+
+def nearest(rows: Sequence[P], messages: Sequence[int]) -> P | None:
+    """The published row to put beside a number: of conversations as long, and with nothing special, if there is one."""
+    return max(rows, key=lambda row: (row.messages in messages, not row.note), default=None)
+
+
+def in_words(rows: Iterable[Published | PublishedPair]) -> str:
+    """Published values with their tables: "8.53 ± 0.94 (Table 6.3)", or shares won, tied and lost; empty for none."""
+    return ", ".join(f"{row.words} (Table {row.table}{f', {row.note}' if row.note else ''})" for row in rows)
+
+
+def what_differed(paper: Paper, rows: Sequence[Found], own: Own) -> str:
+    """One sentence that names the conditions of the published values and of one's own; empty without any.
+
+    Args:
+        paper: that has the values.
+        rows: that stand beside one's own.
+        own: the conditions of one's own.
+    """
+    if not rows:
+        return ""
+    sizes = dict.fromkeys(f"{row.tasks * row.rounds} tasks of {row.messages} messages" for row in rows)
+    parts = [
+        f"models {_listed(row.model or 'not public' for row in rows)}, here {_listed(own.models)}",
+        f"judge {_listed(row.judge for row in rows if row.judge)}, here {_listed(own.judges)}",
+        f"{_listed(sizes)}, here {own.tasks} of {_listed(map(str, own.messages))} messages",
+    ]
+    if not own.preset:
+        parts.append("settings (this experiment has no preset: thesis)")
+    elif own.changed:
+        parts.append(f"settings that the file changed: {_listed(own.changed)}")
+    return f"What differed from {paper.source}: {'; '.join([*parts, *paper.preset.differs])}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(names)) or "none"

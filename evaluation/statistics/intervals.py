@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from persimchat.evaluation.statistics.library import stats
-from persimchat.evaluation.statistics.values import Numbers, known
+from ...state.errors import MissingExtraError
 
 LEVEL: Final = 0.95
 """The confidence of all intervals."""
@@ -212,3 +215,134 @@ def resampled(
             rng=np.random.default_rng(seed),
         )
     return np.asarray(found.bootstrap_distribution, dtype=float)
+
+
+@cache
+def stats() -> Any:
+    """The module `scipy.stats`.
+
+    Raises:
+        MissingExtraError: the extra `evaluation` is not installed.
+    """
+    return _loaded("scipy.stats")
+
+
+@cache
+def distance() -> Any:
+    """The module `scipy.spatial.distance`.
+
+    Raises:
+        MissingExtraError: the extra `evaluation` is not installed.
+    """
+    return _loaded("scipy.spatial.distance")
+
+
+def _loaded(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "scipy":
+            raise
+        raise MissingExtraError("the statistics of comparisons", "evaluation") from None
+
+
+# What statistics are given: numbers, and None where a value is missing
+
+
+Numbers = npt.NDArray[np.float64]
+DECIMALS: Final = 9
+"""Values are ranked to so many decimals, so that the arithmetic of averages neither makes nor breaks a tie."""
+
+
+class Known(NamedTuple):
+    """The values that are there.
+
+    Attributes:
+        values: in the order given.
+        missing: how many were None.
+    """
+
+    values: Numbers
+    missing: int
+
+
+def known(given: Sequence[float | None]) -> Known:
+    """Leave out what is missing.
+
+    Raises:
+        ValueError: a value is infinite or not a number.
+    """
+    values = np.array([value for value in given if value is not None], dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError("a value is infinite or not a number; a missing value is None")
+    return Known(values, len(given) - len(values))
+
+
+def ranked_alike(values: Numbers) -> Numbers:
+    """Values to `DECIMALS` decimals, so that what is equal but for rounding has the same rank."""
+    rounded: Numbers = np.round(values, DECIMALS) + 0.0  # -0.0 becomes 0.0
+    return rounded
+
+
+def have_ties(*groups: Numbers) -> bool:
+    """Whether two of all values are equal."""
+    together = np.concatenate(groups)
+    return len(np.unique(together)) < len(together)
+
+
+# Circles among things that were compared pair by pair: A beats B, B beats C, and C beats A
+
+
+def circular_triads(items: Sequence[T], beats: Collection[tuple[T, T]]) -> list[tuple[T, T, T]]:
+    """All threes of which each beats the next and the last beats the first.
+
+    Where there is one, no order of the items says who is better. Pairs that are tied or were not compared make no
+    circle. Source: Kendall and Babington Smith 1940, who count them as a measure of inconsistency.
+
+    Args:
+        items: what was compared, in order of listing.
+        beats: pairs of which the first won against the second.
+
+    Returns:
+        Each circle once, in the order in which they beat each other, beginning with the item listed first.
+    """
+    won = set(beats)
+    found = []
+    for a, b, c in combinations(items, 3):
+        found += [(x, y, z) for x, y, z in ((a, b, c), (a, c, b)) if {(x, y), (y, z), (z, x)} <= won]
+    return found
+
+
+# How values spread: quartiles, without any assumption on their distribution
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quartiles:
+    """The values below which a quarter, a half and three quarters of all values lie.
+
+    Attributes:
+        low: the lower quartile; None of nothing, as the others.
+        median: the middle.
+        high: the upper quartile.
+        n: the values that count.
+        dropped: the values left out because they are missing.
+    """
+
+    low: float | None
+    median: float | None
+    high: float | None
+    n: int
+    dropped: int = 0
+
+
+def quartiles(values: Sequence[float | None]) -> Quartiles:
+    """Median and quartiles, interpolated linearly between neighbours (type 7 of Hyndman and Fan 1996).
+
+    Args:
+        values: None where one is missing.
+    """
+    there, missing = known(values)
+    if not len(there):
+        return Quartiles(low=None, median=None, high=None, n=0, dropped=missing)
+    low, median, high = (float(value) for value in np.quantile(there, (0.25, 0.5, 0.75)))
+    return Quartiles(low=low, median=median, high=high, n=len(there), dropped=missing)

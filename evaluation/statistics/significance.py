@@ -1,21 +1,202 @@
-"""Tests: how often chance alone would bring a difference at least as large as the one observed.
-
-All are two-sided unless asked otherwise. A p-value never comes without its method and the number of units, and says
-nothing of how large a difference is: effects and intervals do. Permutations are exact where all of them can be counted.
-"""
+"""How many pairs a study needs before it is held: the power of the sign test, computed exactly."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from persimchat.evaluation.statistics.effects import signed_ranks
-from persimchat.evaluation.statistics.library import stats
-from persimchat.evaluation.statistics.values import Numbers, have_ties, known, ranked_alike
+from .effects import signed_ranks
+from .intervals import Numbers, have_ties, known, ranked_alike, stats
+
+LEVEL: Final = 0.05
+"""A two-sided p up to this counts as a finding."""
+MOST: Final = 5_000
+"""The most decided pairs that are looked at."""
+
+
+def sign_test_power(true_share: float, decided: int) -> float:
+    """The chance that a sign test finds a difference that is there, 0–1.
+
+    The test is the exact two-sided one at 0.05. Its power is Σ b(k; n, share) over the outcomes k that it calls a
+    finding. Source: the definition; `scipy.stats.binom`.
+
+    Args:
+        true_share: the share of decided pairs that the first really wins, 0–1.
+        decided: pairs that are no ties.
+
+    Raises:
+        ValueError: the share is not between 0 and 1, or the number is negative.
+    """
+    if not 0 <= true_share <= 1 or decided < 0:
+        raise ValueError(f"a share of {true_share} in {decided} pairs")
+    binomial = stats().binom
+    wins = np.arange(decided + 1)
+    tail = binomial.cdf(np.minimum(wins, decided - wins), decided, 0.5)
+    found = np.minimum(1.0, 2 * tail) <= LEVEL
+    return float(min(1.0, binomial.pmf(wins[found], decided, true_share).sum()))
+
+
+def decided_pairs_needed(true_share: float, power: float = 0.8) -> int | None:
+    """The fewest decided pairs with which a sign test has this power.
+
+    One pair more can lower an exact test's power a little, for outcomes are whole numbers: the number given is the
+    first that reaches the power.
+
+    Args:
+        true_share: the share of decided pairs that the first really wins, 0–1.
+        power: 0–1, 1 excluded.
+
+    Returns:
+        None where even `MOST` pairs do not suffice, as for a share of one half.
+
+    Raises:
+        ValueError: share or power are out of range.
+    """
+    if not 0 < power < 1:
+        raise ValueError(f"a power of {power}")
+    numbers = (n for n in range(1, MOST + 1) if sign_test_power(true_share, n) >= power)
+    return next(numbers, None) if sign_test_power(true_share, MOST) >= power else None
+
+
+def share_found(decided: int, power: float = 0.8) -> float | None:
+    """The smallest true share of decided pairs that a sign test finds with this power, to three digits.
+
+    Args:
+        decided: pairs that are no ties.
+        power: 0–1, 1 excluded.
+
+    Returns:
+        0.5–1; None if not even a share of 1 is found, as with fewer than six pairs.
+
+    Raises:
+        ValueError: the number or the power is out of range.
+    """
+    if not 0 < power < 1:
+        raise ValueError(f"a power of {power}")
+    low, high = 500, 1000  # thousandths; the power rises with the share
+    if sign_test_power(1.0, decided) < power:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sign_test_power(middle / 1000, decided) >= power else (middle + 1, high)
+    return high / 1000
+
+
+# The verdict on a pair of conversations from a judge's scores in both orders, in exact fractions
+
+
+Outcome = Literal["win", "tie", "loss"]
+Scores = tuple[int | float | Fraction, int | float | Fraction]
+"""The scores of A and of B, whichever of them was shown first."""
+Missing = Literal["", "no answer", "one order only"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What the scores of one pair say.
+
+    Attributes:
+        outcome: of A against B; None where it is missing.
+        missing: why there is no outcome; empty where there is one.
+        score_a: A's mean score, each order weighing the same; None without an outcome.
+        score_b: B's.
+        alone: what either order by itself would have said, (A, B) first; None for an order without answers.
+        position: (d₁ − d₂)/2, where d is the mean of A − B in an order: above 0, the judge favours what is shown
+            first. None unless both orders have answers.
+        conflict: whether the two orders say different things; None unless both have answers.
+        bpde: the entropy of the single verdicts, 0 to ln 3: how undecided the judge is; None unless both orders have
+            answers.
+        n: valid answers.
+        dropped: invalid answers.
+    """
+
+    outcome: Outcome | None
+    missing: Missing
+    score_a: Fraction | None
+    score_b: Fraction | None
+    alone: tuple[Outcome | None, Outcome | None]
+    position: Fraction | None
+    conflict: bool | None
+    bpde: float | None
+    n: int
+    dropped: int
+
+    @property
+    def difference(self) -> float | None:
+        """A's mean score minus B's; None without an outcome."""
+        return None if self.score_a is None or self.score_b is None else float(self.score_a - self.score_b)
+
+
+def verdict(a_first: Sequence[Scores | None], b_first: Sequence[Scores | None] | None) -> Verdict:
+    """The verdict on A against B.
+
+    The outcome is the sign of d₁ + d₂, where d is the mean of A − B in an order: where no answer is missing, that is
+    the comparison of the means of all 2k scores. Without a valid answer in one order there is no verdict, because the
+    favour for a position would stay in it.
+
+    Args:
+        a_first: the scores of (A, B) with A shown first; None for an invalid answer.
+        b_first: the scores of (A, B), too, with B shown first; None as a whole where that order was not asked. Then
+            the first order alone decides.
+    """
+    orders = [_valid(a_first), _valid(b_first or ())]
+    asked = len(a_first) + len(b_first or ())
+    single = [_outcome(a - b) for order in orders for a, b in order]
+    differences = [_mean([a - b for a, b in order]) for order in orders]
+    alone = tuple(None if difference is None else _outcome(difference) for difference in differences)
+    first, second = differences
+    counted = orders if b_first is not None else orders[:1]
+    missing: Missing = "" if all(counted) else "one order only" if any(counted) else "no answer"
+    position = conflict = bpde = None
+    if first is not None and second is not None:
+        position, conflict, bpde = (first - second) / 2, alone[0] != alone[1], entropy(single)
+    a, b = (None if missing else _mean([_mean([pair[side] for pair in order]) for order in counted]) for side in (0, 1))
+    return Verdict(
+        outcome=None if a is None or b is None else _outcome(a - b),
+        missing=missing,
+        score_a=a,
+        score_b=b,
+        alone=(alone[0], alone[1]),
+        position=position,
+        conflict=conflict,
+        bpde=bpde,
+        n=len(single),
+        dropped=asked - len(single),
+    )
+
+
+def entropy(outcomes: Sequence[Outcome]) -> float:
+    """−Σ p ln p over win, tie and loss, 0 to ln 3 (FairEval's balanced position diversity entropy)."""
+    shares = [count / len(outcomes) for count in Counter(outcomes).values()]
+    return -sum(share * math.log(share) for share in shares) + 0.0  # -0.0 becomes 0.0
+
+
+def _valid(order: Sequence[Scores | None]) -> list[tuple[Fraction, Fraction]]:
+    """The valid answers as exact fractions: 8.1 is 81/10, not its nearest binary number."""
+    return [(_exact(pair[0]), _exact(pair[1])) for pair in order if pair is not None]
+
+
+def _exact(score: float | Fraction) -> Fraction:
+    return score if isinstance(score, Fraction) else Fraction(str(score))
+
+
+def _mean(values: Sequence[Fraction | None]) -> Fraction | None:
+    there = [value for value in values if value is not None]
+    return sum(there, Fraction()) / len(there) if there else None
+
+
+def _outcome(difference: Fraction) -> Outcome:
+    return "win" if difference > 0 else "loss" if difference < 0 else "tie"
+
+
+# Tests: how often chance alone would bring a difference at least as large as the one observed
+
 
 Alternative = Literal["two-sided", "greater", "less"]
 PERMUTATIONS: Final = 9_999

@@ -1,13 +1,16 @@
-"""The key of a survey: which system each excerpt is of. It is the only file of a survey that says so."""
+"""What raters are asked, and the key of a survey: the only file of it that says which system each excerpt is of."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
 
 KEY: Final = "key.json"
 """The key's file."""
@@ -105,3 +108,48 @@ def read_key(folder: Path) -> Key:
             where=f"{path}, {field}",
             remedy="Take it from a backup: nothing else says which system an excerpt is of.",
         ) from None
+
+
+# The item and the open questions
+
+
+class Anchor(_Part):
+    """What ratings from one number to another mean."""
+
+    from_: int = Field(alias="from")
+    to: int
+    title: str
+    text: str
+
+
+class OpenQuestion(_Part):
+    """A question that is answered in words; its id stands in the column `item` of the answers."""
+
+    id: str
+    text: str
+
+
+class Scale(_Part):
+    """The item and the open questions, in the words that raters read."""
+
+    asked: str
+    hint: str
+    anchors: tuple[Anchor, ...]
+    open: tuple[OpenQuestion, ...]
+
+    @property
+    def least(self) -> int:
+        """The lowest rating."""
+        return self.anchors[0].from_
+
+    @property
+    def most(self) -> int:
+        """The highest rating."""
+        return self.anchors[-1].to
+
+
+@cache
+def scale() -> Scale:
+    """The scale, read once."""
+    text = (files("persimchat.evaluation.survey") / "scale.yaml").read_text(encoding="utf-8")
+    return Scale.model_validate(yaml.safe_load(text))

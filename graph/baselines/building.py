@@ -9,17 +9,17 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
-from persimchat.graph import phases
-from persimchat.graph.compiled import ConversationGraph
-from persimchat.graph.context import Context
-from persimchat.graph.conversation import assemble
-from persimchat.graph.langgraph_compat import recompiled
-from persimchat.graph.node import TRANSIENT, current_settings, module_node
-from persimchat.graph.situation import situation_of
-from persimchat.nodes.analysis import analyse
-from persimchat.state.conversation import Conversation, ConversationInput, ConversationOutput, utterances
-from persimchat.state.mind import Utterance
-from persimchat.state.settings import Settings
+from ...nodes.onlookers import analyse
+from ...state.conversation import Conversation, ConversationInput, ConversationOutput, utterances
+from ...state.mind import Utterance
+from ...state.settings import Settings
+from .. import phases
+from ..compiled import ConversationGraph
+from ..context import Context
+from ..conversation import assemble
+from ..langgraph_compat import recompiled
+from ..node import TRANSIENT, current_settings, module_node
+from ..situation import situation_of
 
 Builder = StateGraph[Any, Any, Any, Any]
 Graph = CompiledStateGraph[Any, Any, Any, Any]

@@ -20,9 +20,15 @@ from typing import Any, Final, Literal
 from langgraph.graph import END
 from langgraph.types import Checkpointer, Send
 
-from persimchat.graph import phases
-from persimchat.graph.baselines.building import Graph, analyses, builder_of, compiled
-from persimchat.graph.baselines.rounds import (
+from ...nodes.baselines.rounds import decide
+from ...state.baselines.rounds import Side, Vote, conclusion_of, sides, tallied, verdict_of
+from ...state.conversation import Conversation, utterances
+from ...state.mind import Utterance
+from ...state.settings import Settings
+from .. import phases
+from ..node import current_settings, route
+from .building import Graph, analyses, builder_of, compiled
+from .rounds import (
     answer,
     answering,
     held,
@@ -33,13 +39,6 @@ from persimchat.graph.baselines.rounds import (
     published,
     said,
 )
-from persimchat.graph.node import current_settings, route
-from persimchat.nodes.answering import decide
-from persimchat.state.conversation import Conversation, utterances
-from persimchat.state.decision import Side, conclusion_of, sides, verdict_of
-from persimchat.state.mind import Utterance
-from persimchat.state.settings import Settings
-from persimchat.state.voting import Vote, tallied
 
 NAME: Final = "mad_judge"
 

@@ -1,6 +1,20 @@
-"""The common parts of the debate baselines: rounds in which each participant answers once.
+"""Baselines mad and reconcile, and what debates in rounds have in common: each participant answers once a round.
 
 Participants see the last round only, so prompts do not grow with the debate.
+
+mad: Du, Li, Torralba, Tenenbaum and Mordatch 2023, "Improving Factuality and Reasoning in Language Models through
+Multiagent Debate" (arXiv:2305.14325), section 2. Taken: all agents answer at once; from the second round on each is
+shown the last answers of the others beside its own; the number of rounds is fixed, and does not end early where all
+agree; the most frequent answer of the last round wins, the earliest listed in a tie. Ours: agents are personas; the
+answer's form is checked; answers in free text of which no two are the same in words are read by a judge.
+
+reconcile: Chen, Saha and Bansal 2023, "ReConcile: Round-Table Conference Improves Reasoning via Consensus among Diverse
+LLMs" (arXiv:2309.13007), section 3. Taken: each agent answers with reasons and a confidence; in each later round each
+agent sees all answers, grouped by answer, with reasons and confidences; the debate ends as soon as all agree, or after
+the last round; then the answers are weighted by their rescaled confidences. Ours: the first answers, which the paper
+does not count, are the first round of `rounds`, so that all baselines have as many answers; agents are personas (with
+different models if `agent_models` says so, as in the paper); agents see no examples of convincing explanations, because
+there are none for a simulation's questions.
 """
 
 from __future__ import annotations
@@ -10,15 +24,15 @@ from typing import Any, Final, Literal
 from langgraph.graph import END
 from langgraph.types import Checkpointer, Send
 
-from persimchat.graph import phases
-from persimchat.graph.baselines.building import Graph, Module, analyses, builder_of, compiled
-from persimchat.graph.node import current_settings, route
-from persimchat.graph.situation import situation_of
-from persimchat.nodes.answering import Given, Method, give_answer
-from persimchat.state.conversation import Conversation, as_message, merge_minds, utterance_id, utterances
-from persimchat.state.mind import Situation, Utterance
-from persimchat.state.settings import Settings
-from persimchat.state.voting import rounds_of
+from ...nodes.baselines.rounds import Given, Method, conclude, counted, give_answer
+from ...state.baselines.rounds import rounds_of
+from ...state.conversation import Conversation, as_message, merge_minds, utterance_id, utterances
+from ...state.mind import Situation, Utterance
+from ...state.settings import Settings
+from .. import phases
+from ..node import current_settings, route
+from ..situation import situation_of
+from .building import Graph, Module, analyses, builder_of, compiled
 
 _SENT: Final = ("name", "persona", "goals", "utterances")
 """The keys of a mind that an answer needs."""
@@ -148,3 +162,36 @@ def build_rounds(method: Literal["mad", "reconcile"], count_votes: Module, check
     builder.add_edge(phases.COUNT_VOTES, phases.END_CHECK)
     builder.add_conditional_edges(phases.END_CHECK, route(next_round), [phases.ANSWER, phases.ANALYSE, END])
     return compiled(builder, method, checkpointer)
+
+
+async def _count_in_mad(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Finish a round; after the last one, conclude with the majority's answer."""
+    update, participants = published(state), len(state["agents"])
+    if update["turn"] < limit(state, settings):
+        return update
+    situation = onlooker(state, settings, update["turn"])
+    answers = newest(state, participants)
+    conclusion = await conclude(situation, standing(state, update), answers, settings, by="mad", weighted=False)
+    return {**update, "conclusion": conclusion}
+
+
+def build_mad(checkpointer: Checkpointer = None) -> Graph:
+    """The compiled debate; see `persimchat.graph.conversation.build_conversation`."""
+    return build_rounds("mad", _count_in_mad, checkpointer)
+
+
+async def _count_in_reconcile(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Finish a round; if all agree, or after the last round, conclude the debate."""
+    update, participants = published(state), len(state["agents"])
+    answers = newest(state, participants)
+    agreed = len(counted(answers, settings, weighted=True)) == 1
+    if not agreed and update["turn"] < limit(state, settings):
+        return update
+    situation = onlooker(state, settings, update["turn"])
+    conclusion = await conclude(situation, standing(state, update), answers, settings, by="reconcile", weighted=True)
+    return {**update, "conclusion": conclusion}
+
+
+def build_reconcile(checkpointer: Checkpointer = None) -> Graph:
+    """The compiled debate; see `persimchat.graph.conversation.build_conversation`."""
+    return build_rounds("reconcile", _count_in_reconcile, checkpointer)

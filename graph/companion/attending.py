@@ -5,9 +5,7 @@ It opens talks and closes them: after leave-taking, after silence, at the client
 
 from __future__ import annotations
 
-import asyncio
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,19 +13,16 @@ from langchain_core.messages import RemoveMessage
 from langgraph.config import get_config
 from pydantic import ValidationError
 
-from persimchat.graph.companion.lines import about, line, line_id, new_words
-from persimchat.graph.companion.records import Records, agent_of, held_pair, new_mind, new_tie
-from persimchat.graph.companion.taking_back import taken_back
-from persimchat.personas.scenario import default_participants
-from persimchat.state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
-from persimchat.state.companion_state import CompanionState
-from persimchat.state.errors import InputError
-from persimchat.state.leaving import is_goodbye
-from persimchat.state.normalise import folded
-from persimchat.state.place import Agent, Place, place_of
-from persimchat.state.plain_text import clean
-from persimchat.state.settings import Settings
-from persimchat.state.trust import walks_off
+from ...state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
+from ...state.companion.leaving import is_goodbye
+from ...state.companion.state import CompanionState
+from ...state.companion.trust import walks_off
+from ...state.errors import InputError
+from ...state.plain_text import clean, folded
+from ...state.settings import Settings
+from .digesting import taken_back
+from .records import Records, agent_of, held_pair, new_mind, new_tie, place_in
+from .scene import about, line, line_id, new_words
 
 LONGEST_MESSAGE: Final = 8_000
 _WITHOUT_DIGEST: Final = ("fixed", "strategist")
@@ -98,39 +93,6 @@ def refuse_others(settings: Settings) -> None:
     ):
         if why:
             raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
-
-
-async def place_in(records: Records) -> Place:
-    """The world's place; for a world without one, the first persona that comes with the program, and nothing else."""
-    found = await records.place()
-    if found is None:
-        found = place_of((await asyncio.to_thread(default_participants))[0])
-        await records.keep_place(found)
-    return found
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Who talks with whom, and where their records are.
-
-    Attributes:
-        records: of the world.
-        place: of the world.
-        agent: the agent.
-        person: id of the person.
-    """
-
-    records: Records
-    place: Place
-    agent: Agent
-    person: str
-
-
-async def pair_in(settings: Settings) -> Pair:
-    """The pair that the settings name."""
-    records = Records(settings.companion.world)
-    place, (person, _) = await asyncio.gather(place_in(records), records.person(settings.companion.person))
-    return Pair(records, place, agent_of(place, settings.companion.agent), person)
 
 
 def occurrence_of(state: CompanionState, settings: Settings) -> Occurrence:

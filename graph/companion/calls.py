@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from persimchat.graph.companion.consolidating import LONG_TALK
-from persimchat.nodes.consolidating import PART
-from persimchat.state.settings import Settings
+from ...nodes.companion.consolidating import PART
+from ...state.settings import Settings
+from .consolidating import LONG_TALK
 
 _DIGEST: Final = {
     "full": ("perception", "emotion", "trust"),

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
 
-from persimchat.graph.companion.attending import is_own, pair_in
-from persimchat.graph.companion.lines import about, gone, of_talk
-from persimchat.graph.companion.records import lock_of
-from persimchat.graph.companion.situation import step_of
-from persimchat.graph.langgraph_compat import UNCHECKPOINTED
-from persimchat.graph.minds import MindGraph, mind_builder
-from persimchat.memory.consolidation import admit
-from persimchat.memory.recollection import memories_of, remember
-from persimchat.nodes.companion_view import known_hearers, returned
-from persimchat.nodes.consolidating import consolidate
-from persimchat.nodes.focal_points import wonder
-from persimchat.nodes.reflection import reflect
-from persimchat.nodes.remembering import recall_for, remember_thoughts
-from persimchat.nodes.saving import save_memories
-from persimchat.state.companion import Tie
-from persimchat.state.companion_state import CompanionState
-from persimchat.state.errors import ModelError
-from persimchat.state.facts import DROPPED, Line, has_any, outdated_words
-from persimchat.state.memory import Memory
-from persimchat.state.mind import Mind, Step
-from persimchat.state.settings import Settings
+from ...memory.consolidation import admit
+from ...memory.recollection import memories_of, remember
+from ...nodes.appraising import wonder
+from ...nodes.companion.consolidating import consolidate
+from ...nodes.companion.view import known_hearers, returned
+from ...nodes.remembering import recall_for, remember_thoughts, save_memories
+from ...nodes.thinking import reflect
+from ...state.companion import Tie
+from ...state.companion.facts import DROPPED, Line, has_any, outdated_words
+from ...state.companion.state import CompanionState
+from ...state.errors import ModelError
+from ...state.memory import Memory
+from ...state.mind import Mind, Step
+from ...state.settings import Settings
+from ..langgraph_compat import UNCHECKPOINTED
+from ..minds import MindGraph, mind_builder
+from .attending import is_own
+from .scene import Scene, about, gone, of_talk
 
 LONG_TALK: Final = 6
 """Exchanges of a talk after which the agent reflects."""
@@ -41,43 +40,37 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
 
     Afterwards the agent reflects, if the talk was long or enough has happened since it last did.
     """
-    pair = await pair_in(settings)
-    records, place, agent = pair.records, pair.place, pair.agent
-    settings = agent.recall.settings(settings)
     done: list[dict[str, Any]] = []
-    async with lock_of(records.world, agent.name):
-        mind, tie = await records.pair(agent.name, pair.person)
-        for talk in list(tie.over if tie else ()):
-            assert tie is not None and mind is not None
+    scene = await Scene.of(settings)
+    async with scene.held() as scene:
+        settings = scene.settings
+        for talk in list(scene.tie.over):
+            mind, said = scene.mind, of_talk(state.get("messages", []), talk.id)
             lines = [
-                Line(
-                    isinstance(message, AIMessage), str(message.text), about(message)["at"], about(message)["exchange"]
-                )
-                for message in of_talk(state.get("messages", []), talk.id)
+                Line(isinstance(one, AIMessage), str(one.text), about(one)["at"], about(one)["exchange"])
+                for one in said
             ]
             if not lines and not is_own(talk, settings):
                 continue
-            where = mind["companion"].get("at", "") or place.home(agent)
-            tick = mind["companion"].get("tick", 0)
+            tick, shared = mind["companion"].get("tick", 0), scene.place.share_between_people
             try:
                 found = await consolidate(
-                    mind, tie, talk, lines, settings, tick=tick, place=where, shared=place.share_between_people
+                    mind, scene.tie, talk, lines, settings, tick=tick, place=scene.at_home, shared=shared
                 )
             except ModelError as error:
                 done.append({"talk": talk.id, "failed": str(error)})
                 break
             stale = await tellings_of(mind, found.tie, found.gone, settings)
             mind = await with_memories(mind, found.memories, [*found.gone, *stale], settings)
-            tie = found.tie
+            scene = replace(scene, mind=mind, tie=found.tie)
             if found.memories:
-                step = step_of(
-                    place, agent, mind, tie, talk, of_talk(state["messages"], talk.id), settings,
-                    exchange="", at=talk.last, tick=tick,
-                )  # fmt: skip
+                step = scene.step(talk, said, exchange="", at=talk.last, tick=tick)
                 mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
-                done.append({"talk": talk.id, "summary": found.summary, "trust": tie.trust, "facts": found.facts})
-            await records.keep(agent.name, mind=mind, tie=tie)
-    removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
+                scene = replace(scene, mind=mind)
+                done.append({"talk": talk.id, "summary": found.summary, "trust": found.tie.trust, "facts": found.facts})
+            await scene.keep(mind=mind, tie=found.tie)
+            scene = await scene.again()
+    removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), scene.tie)]
     return {"consolidated": done, **({"messages": removed} if removed else {})}
 
 
@@ -143,19 +136,16 @@ def _exchange(memory: Memory) -> str:
     return memory.circumstance.exchange if memory.circumstance else ""
 
 
-def build_thinking_back(*, reflects: bool) -> MindGraph:
-    """Wonder → recall → reflect → remember → save; without reflection, the memories are saved only."""
-    builder = mind_builder(wonder, recall_for, reflect, remember_thoughts, save_memories)
-    modules = (
-        ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
-    )
-    for before, after in zip([START, *modules], [*modules, END], strict=True):
+def _thinking_back(*modules: Callable[..., Any]) -> MindGraph:
+    """The graph of modules one after another."""
+    builder, names = mind_builder(*modules), [module.__name__ for module in modules]
+    for before, after in pairwise([START, *names, END]):
         builder.add_edge(before, after)
     return builder.compile(False, name="thinking_back")
 
 
-_THINKING_BACK: Final = build_thinking_back(reflects=True)
-_SAVING: Final = build_thinking_back(reflects=False)
+_THINKING_BACK: Final = _thinking_back(wonder, recall_for, reflect, remember_thoughts, save_memories)
+_SAVING: Final = _thinking_back(save_memories)
 
 
 async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) -> Mind:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
-from persimchat.models.limits import PerLoop
+from ...models.limits import PerLoop
 
 _MOST: Final = 256
 """The most judgements that wait for their step; then the oldest are dropped."""

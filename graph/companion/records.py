@@ -7,23 +7,24 @@ tie together, so that none is ever ahead of the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from typing import Final, cast
 
 from langgraph.config import get_store
 from langgraph.store.base import BaseStore, Item, PutOp
 
-from persimchat.memory.recollection import remember
-from persimchat.models.limits import PerLoop
-from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.memory import given_memories, goals_memory, profile_memory
-from persimchat.state.mind import Mind
-from persimchat.state.names import matching
-from persimchat.state.place import Agent, Place
-from persimchat.state.settings import Settings
-from persimchat.state.trust import START, start_of
+from ...memory.recollection import remember
+from ...models.limits import PerLoop
+from ...personas.scenario import default_participants
+from ...state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
+from ...state.companion.place import Agent, Place, place_of
+from ...state.companion.trust import START, start_of
+from ...state.errors import InputError, suggestion
+from ...state.memory import given_memories, goals_memory, profile_memory
+from ...state.mind import Mind
+from ...state.plain_text import matching
+from ...state.settings import Settings
 
 PLACE: Final = "place"
 _LOCKS: PerLoop[asyncio.Lock] = PerLoop()
@@ -104,7 +105,7 @@ class Records:
     async def mind(self, agent: str) -> Mind | None:
         """An agent's mind; None if it has none yet."""
         item = await self._store.aget((self.world, "minds"), agent)
-        return None if item is None else _mind(item.value)
+        return None if item is None else cast(Mind, dict(item.value))
 
     async def tie(self, agent: str, person: str) -> Tie | None:
         """What an agent knows of a person.
@@ -154,6 +155,15 @@ def _around() -> BaseStore:
             where="graph companion",
             remedy="Compile it with companion_graph(checkpointer, store), or run it on LangGraph's server.",
         )
+    return found
+
+
+async def place_in(records: Records) -> Place:
+    """The world's place; for a world without one, the first persona that comes with the program, and nothing else."""
+    found = await records.place()
+    if found is None:
+        found = place_of((await asyncio.to_thread(default_participants))[0])
+        await records.keep_place(found)
     return found
 
 
@@ -227,7 +237,3 @@ def _first_trust(agent: Agent, relationship: str) -> int:
     """Trust at the beginning: the agent's own where the relationship has none of its own."""
     usual = start_of(relationship)
     return agent.trust if agent.trust is not None and usual == START else usual
-
-
-def _mind(value: Mapping[str, Any]) -> Mind:
-    return dict(value)  # type: ignore[return-value]

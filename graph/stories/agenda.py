@@ -9,20 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from persimchat.graph import phases
-from persimchat.graph.ending import useless_answers
-from persimchat.graph.routing import draw
-from persimchat.graph.stories.talks import OUTSIDE_STAGES, Talks, hears, talks_in_turn
-from persimchat.nodes.story_context import AWAKENING, SETTLEMENT, UPDATE
-from persimchat.state.conversation import participants, utterances
-from persimchat.state.mind import Mind
-from persimchat.state.settings import Settings
-from persimchat.state.settlement import Outcome, outcome_in_words, settled
-from persimchat.state.stage import Stage
-from persimchat.state.standing import camps, in_order, influence, moved, supported
-from persimchat.state.story import Story
-from persimchat.state.story_mind import StoryMind
-from persimchat.state.story_state import Act, Do, Happening, Room, StoryState
+from ...nodes.stories.context import AWAKENING, SETTLEMENT, UPDATE
+from ...state.conversation import participants, utterances
+from ...state.mind import Mind
+from ...state.settings import Settings
+from ...state.stories.standing import (
+    Outcome,
+    StoryMind,
+    camps,
+    in_order,
+    influence,
+    moved,
+    outcome_in_words,
+    settled,
+    supported,
+)
+from ...state.stories.state import Act, Do, Happening, Room, StoryState
+from ...state.stories.story import Stage, Story
+from .. import phases
+from ..ending import useless_answers
+from ..routing import draw
+from .talks import OUTSIDE_STAGES, Talks, hears, talks_in_turn
 
 NODES: Final[Mapping[Do, str]] = {
     "awaken": phases.AWAKEN,

@@ -1,6 +1,8 @@
-"""The part of a story that each character gets for one act: pure functions of the story's state.
+"""What each character gets for one act, a mind or a person: pure functions of the story's state.
 
-Only what `is_heard` allows is given, and only what the act's prompt can show, because checkpoints store what is sent.
+Only what `is_heard` allows is given, and of a mind only what the act's prompt can show, because checkpoints store what
+is sent. A person's question holds all that the character knows: unlike a model's prompt it leaves out nothing that is
+old, for a person has no summaries to remember by.
 """
 
 from __future__ import annotations
@@ -8,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from persimchat.graph.situation import compared_with, for_step, situation_of
-from persimchat.graph.stories.agenda import partners_of, stage_name
-from persimchat.graph.stories.talks import OUTSIDE_STAGES, began, hears, room_of, said_since
-from persimchat.state.conversation import participants
-from persimchat.state.mind import Step, Utterance, in_step
-from persimchat.state.settings import Settings
-from persimchat.state.story import Story
-from persimchat.state.story_mind import Seen, StorySituation
-from persimchat.state.story_state import Act, Room, StoryState
-from persimchat.state.visibility import is_heard, is_public
+from ...state.conversation import participants
+from ...state.mind import Step, Utterance, in_step
+from ...state.person_answer import Knowledge, Learned, StoryQuestion
+from ...state.settings import Settings
+from ...state.stories.standing import Seen, StorySituation
+from ...state.stories.state import Act, Room, StoryState
+from ...state.stories.story import Story
+from ...state.visibility import is_heard, is_public
+from ..situation import compared_with, for_step, situation_of
+from .agenda import partners_of, stage_name
+from .talks import OUTSIDE_STAGES, began, hears, room_of, said_since
 
 _LINES: Final = {"stocktake": 20, "address": 20, "review": 30, "ballot": 30}
 """How many of the newest lines of what happened an act is told; none for the others."""
@@ -269,3 +272,96 @@ def _lines(state: StoryState, name: str) -> Iterator[tuple[int, Seen]]:
             }
             yield 0, told
     yield from upto(None)
+
+
+_KEPT_OF_PERSON: Final = ("name", "emotion", "utterances", "last_spoke", "silent", "human", "story")
+"""The keys of a mind that a person's part of an act needs."""
+_LEARNED: Final = ("stage", "met", "choice", "guess", "ballot", "closed_ballot")
+"""What happened beside words that a person is told of; where they stand is told apart, and the outcome at the end."""
+
+
+def for_person(state: StoryState, name: str, story: Story, settings: Settings) -> Step:
+    """A person's mind with its input for the present act.
+
+    Args:
+        state: the story.
+        name: whose part the person takes.
+        story: its section of the scenario.
+        settings: of the simulation.
+    """
+    act, mind = state["act"], cast(Mapping[str, Any], state["agents"][name])
+    situation = situation_of(state, name, settings, window=1)
+    situation["recent"] = []
+    more: dict[str, Any] = {"asks": act.get("asks", "")} if act["do"] == "ballot" else {}
+    question = question_to(state, name, story, settings)
+    return in_step(
+        {key: mind[key] for key in _KEPT_OF_PERSON if key in mind},
+        situation=situation,
+        act=act["n"],
+        question=question,
+        **more,
+    )
+
+
+def question_to(state: StoryState, name: str, story: Story, settings: Settings) -> StoryQuestion:
+    """The part `story` of the question to a person in the present act; a ballot's kind is not in it yet."""
+    act = state["act"]
+    left = {"speak": (act["left"] + 1) // 2, "address": act["left"] if act["stage"] != OUTSIDE_STAGES else 1}
+    room = room_seen(state, name, story) if act["do"] == "speak" else None
+    return {
+        "act": act["n"],
+        "round": state["round"],
+        "rounds": settings.rounds,
+        "stage": stage_name(state, story, settings),
+        "ballot": "",
+        "candidates": candidates_in(state, name, story, act),
+        "left": left.get(act["do"], 0),
+        "room": {"others": [one["name"] for one in room["others"]], "public": room["public"]} if room else None,
+        "knows": known_to(state, name, story, settings),
+    }
+
+
+def known_to(state: StoryState, name: str, story: Story, settings: Settings) -> Knowledge:
+    """All that a character knows."""
+    mind = state["agents"][name]
+    own = mind["story"]
+    return {
+        "topic": state["topic"],
+        "rules": state["rules"],
+        "name": name,
+        "description": str(mind["persona"].get("description", "")),
+        "known_as": story.characters[name].known_as,
+        "main": own["main"],
+        "goals": mind["goals"],
+        "relationships": situation_of(state, name, settings, window=1)["relationships"],
+        "beliefs": own["beliefs"],
+        "closeness": own["closeness"],
+        "supports": own["supports"],
+        "cast": cast_of(story, name),
+        "resources": resources_in(state, story),
+        "decider": story.settlement.decider if story.settlement is not None else "",
+        "heard": learned(state, name),
+    }
+
+
+def learned(state: StoryState, name: str) -> list[Learned]:
+    """Everything that a character has heard or done, oldest first."""
+    said = said_since(state, 0)
+    # What happened after as many utterances as a word's number comes after this word.
+    events: list[tuple[int, bool, Any]] = [
+        *((one["turn"], False, one) for one in said),
+        *((one["turn"], True, one) for one in state["happenings"]),
+    ]
+    at = {"round": 0, "stage": ""}
+    found: list[Learned] = []
+    for _, happened, one in sorted(events, key=lambda event: event[:2]):
+        if happened:
+            at = {"round": one["round"], "stage": one["stage"]}
+        if not is_heard(one, name) or (happened and one["do"] not in _LEARNED):
+            continue
+        if happened:
+            what = {"do": one["do"], "others": one.get("others", []), "text": one.get("choice", "")}
+        else:
+            what = {"do": "words", "others": one.get("heard_by") or [], "text": one["text"]}
+        found.append(cast(Learned, {**at, "who": one["speaker"], **what}))
+    return found

@@ -1,58 +1,150 @@
-"""A story: assemble ─▶ awaken×n ─▶ agenda ─▶ (an act ─▶ agenda)… or END; words go by way of publish.
+"""Edges of a story whose minds hear and think: who thinks beside the next words, and who hears those just said.
 
-The agenda says what is done next (`agenda.py`), and the edge behind it sends the act to those who do it. An act is one
-model call deep. Minds that hear and think (any cognition but strategist's) think beside words, and hear them after
-publish. This module is wiring only. Source: Gu et al. 2024, AgentGroupChat.
+Nothing is sent in a story of strategists. `is_heard` decides who hears.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
-from persimchat.graph import phases
-from persimchat.graph.compiled import ConversationGraph
-from persimchat.graph.context import Context
-from persimchat.graph.conversation import assemble, spoken_words
-from persimchat.graph.langgraph_compat import Node, recompiled
-from persimchat.graph.minds import build_hearing, build_thinking
-from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
-from persimchat.graph.situation import situation_of
-from persimchat.graph.stories.agenda import NODES, agents_among, following, story_in
-from persimchat.graph.stories.forcing import forced_choice
-from persimchat.graph.stories.hearing import all_hear, others_think, what_each_did
-from persimchat.graph.stories.minds import (
-    build_awakening,
-    build_balloting,
-    build_choosing,
-    build_reviewing,
-    build_stocktaking,
-    build_summarising,
+from ...models.failures import is_transient
+from ...nodes.assembling import refuse_unfit, topic_in
+from ...nodes.natural_language import Template, word_utterance
+from ...nodes.people import intervene as carry_out_interventions
+from ...nodes.people import say
+from ...nodes.stories.acting import choose_partner, review, sum_up, take_stock, vote
+from ...nodes.stories.context import part_of_act
+from ...nodes.stories.playing import person_decides, play_words
+from ...personas.scenario import load_story, make_scenario
+from ...state.conversation import as_message, participants, utterance_id, utterances
+from ...state.errors import InputError, ModelError
+from ...state.intervention import Choose, Floor, Say, intervention
+from ...state.mind import Step, Utterance
+from ...state.settings import Settings
+from ...state.stories.standing import StoryMind
+from ...state.stories.state import Act, StoryInput, StoryOutput, StoryState
+from ...state.stories.story import Story
+from .. import phases
+from ..compiled import ConversationGraph
+from ..context import Context
+from ..conversation import assemble, spoken_words
+from ..edges import hearers
+from ..langgraph_compat import Node, recompiled
+from ..minds import (
+    build_answering,
+    build_hearing,
+    build_remembering,
+    build_story_awakening,
+    build_thinking,
     settle_alone,
 )
-from persimchat.graph.stories.playing import for_person
-from persimchat.graph.stories.situation import for_act
-from persimchat.graph.stories.talks import OUTSIDE_STAGES, hears, room_of
-from persimchat.models.failures import is_transient
-from persimchat.nodes.assembling import refuse_unfit_minds, topic_in
-from persimchat.nodes.intervening import intervene as carry_out_interventions
-from persimchat.nodes.natural_language import Template, word_utterance
-from persimchat.nodes.playing import person_decides, play_words
-from persimchat.nodes.saying import say
-from persimchat.nodes.story_context import part_of_act
-from persimchat.personas.scenario import load_story, make_scenario
-from persimchat.state.conversation import as_message, participants, utterance_id, utterances
-from persimchat.state.errors import ModelError
-from persimchat.state.intervention import Floor, Say, intervention
-from persimchat.state.mind import Step, Utterance
-from persimchat.state.settings import Settings
-from persimchat.state.story import Story
-from persimchat.state.story_mind import StoryMind
-from persimchat.state.story_state import Act, StoryInput, StoryOutput, StoryState
+from ..node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
+from ..routing import is_silent
+from ..situation import situation_of
+from .agenda import NODES, agents_among, following, partners_of, story_in
+from .situation import for_act, for_mind, for_person
+from .talks import OUTSIDE_STAGES, hears, room_of, said_since
+
+
+def thinkers(state: StoryState, settings: Settings) -> list[str]:
+    """Who thinks beside the words of the present act: all others where they are said, in order of listing.
+
+    As in a conversation, a mind thinks once before an utterance, and a silent one not at all. One that has heard
+    nothing yet plans.
+    """
+    act, turn = state["act"], state["turn"]
+    if not hears(settings) or not settings.planning_and_reflection or act["do"] not in ("speak", "address"):
+        return []
+
+    def room(name: str) -> str:
+        return room_of(state["rooms"], act, state["round"], name)
+
+    where = {room(name) for name in act["who"]}
+    minds = [mind for name, mind in participants(state).items() if name not in act["who"] and room(name) in where]
+    awake = (mind for mind in minds if not mind.get("human") and not is_silent(mind, turn))
+    return [mind["name"] for mind in awake if mind.get("thought", 0) <= turn]
+
+
+def others_think(state: StoryState, settings: Settings) -> list[Send]:
+    """The tasks of those who think beside the words of the present act."""
+    story = story_in(state)
+    names = thinkers(state, settings)
+    return [Send(phases.THINK, for_mind(state, name, story, settings, thinks=True)) for name in names]
+
+
+def what_each_did(state: StoryState, speakers: list[str], settings: Settings) -> dict[str, dict[str, Any]]:
+    """What each mind did while the words after utterance `turn` were made; nothing in a story of strategists."""
+    if not hears(settings):
+        return {}
+    turn = state["turn"] + 1
+    thought = {
+        name: mind["action"] or "plan" if mind.get("thought") == turn else ""
+        for name, mind in participants(state).items()
+    }
+    return {name: {"did": "speak" if name in speakers else did} for name, did in thought.items()}
+
+
+def all_hear(state: StoryState) -> list[Send] | Literal["agenda"]:
+    """Route: those who hear the words just said take them in, each what was said where it is; else the agenda."""
+    settings = current_settings()
+    if not hears(settings):
+        return "agenda"
+    story = story_in(state)
+    return [
+        Send(phases.HEAR, for_mind(state, name, story, settings, heard=said))
+        for said in said_since(state, state["checked"])
+        for name in hearers(state, said)
+    ] or "agenda"
+
+
+# A choice that a branch makes for the host of a story: whom it talks to, or that it talks to nobody
+
+
+def forced_choice(
+    state: StoryState, wanted: Sequence[Mapping[str, Any]], done: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The update by which the host who is about to take stock has its partner; the last choice counts.
+
+    The host still takes stock and plans the talk; only that it could have chosen somebody else is gone.
+
+    Args:
+        state: the story.
+        wanted: the choices, as interventions.
+        done: the records of other interventions that were carried out before.
+
+    Raises:
+        InputError: the host is not about to choose, or may not choose the partner.
+    """
+    act, story = state["act"], story_in(state)
+    for one in wanted:
+        made = intervention(one, list(story.characters))
+        assert isinstance(made, Choose)  # its `do` is "choose"
+        if act["do"] != "stocktake" or act["room"] or act["host"] != made.host:
+            raise InputError(
+                f"{made.host} is not about to choose a partner",
+                where="intervention",
+                remedy="Begin a branch there: persimchat branch RUN --choose HOST=PARTNER.",
+            )
+        allowed = partners_of(state, story, made.host, story.stages[act["stage"]])
+        if made.partner and made.partner not in allowed:
+            raise InputError(
+                f"{made.host} may not choose {made.partner} in this stage",
+                where="intervention",
+                remedy=f"Choose one of: {', '.join(allowed)}; or nobody.",
+            )
+        act = {**act, "partner": made.partner}
+    records = [{"turn": state["turn"], **one} for one in wanted]
+    return {"act": act, "carried_out": [*done, *records]}
+
+
+# A story: assemble ─▶ awaken×n ─▶ agenda ─▶ (an act ─▶ agenda)… or END; words go by way of publish
+
 
 NAME = "story"
 
@@ -69,9 +161,9 @@ async def begin(state: StoryState, settings: Settings) -> dict[str, Any]:
         rules=given.get("rules") or (),
         story=given["story"],
     )
+    refuse_unfit(made, settings)
     story = made.story
     assert story is not None  # `given` has one
-    refuse_unfit_minds(story, made.participants, settings)
     assembled = await assemble(given, settings)
     gone, minds = assembled["agents"]
     for name, mind in minds.items():
@@ -259,10 +351,10 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
     )
     nodes: dict[str, Node] = {
         phases.ASSEMBLE: module_node(begin),
-        phases.AWAKEN: mind_node(build_awakening(), phases.AWAKEN, otherwise=settle_alone),
+        phases.AWAKEN: mind_node(build_story_awakening(), phases.AWAKEN, otherwise=settle_alone),
         phases.AGENDA: module_node(agenda),
-        phases.STOCKTAKE: mind_node(build_stocktaking(), phases.STOCKTAKE),
-        phases.CHOOSE: mind_node(build_choosing(), phases.CHOOSE),
+        phases.STOCKTAKE: mind_node(build_answering(take_stock), phases.STOCKTAKE),
+        phases.CHOOSE: mind_node(build_answering(choose_partner), phases.CHOOSE),
         phases.SPEAK: module_node(speak, tells=True),
         phases.ADDRESS: module_node(address, tells=True),
         phases.PERSON_SPEAKS: module_node(person_speaks),
@@ -271,9 +363,9 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         phases.THINK: mind_node(build_thinking(), phases.THINK),
         phases.PUBLISH: module_node(publish),
         phases.HEAR: mind_node(build_hearing(), phases.HEAR),
-        phases.SUMMARISE: mind_node(build_summarising(), phases.SUMMARISE),
-        phases.REVIEW: mind_node(build_reviewing(), phases.REVIEW),
-        phases.BALLOT: mind_node(build_balloting(), phases.BALLOT),
+        phases.SUMMARISE: mind_node(build_remembering(sum_up), phases.SUMMARISE),
+        phases.REVIEW: mind_node(build_remembering(review), phases.REVIEW),
+        phases.BALLOT: mind_node(build_answering(vote), phases.BALLOT),
         phases.INTERVENE: module_node(intervene),
     }
     for name, node in nodes.items():

@@ -11,13 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from persimchat.graph.routing import choose_speaker, draw, is_silent
-from persimchat.state.conversation import utterances
-from persimchat.state.mind import Mind, Utterance
-from persimchat.state.settings import Settings
-from persimchat.state.stage import Stage
-from persimchat.state.story import Story
-from persimchat.state.story_state import Act, Do, Room, StoryState
+from ...state.conversation import utterances
+from ...state.mind import Mind, Utterance
+from ...state.settings import Settings
+from ...state.stories.state import Act, Do, Room, StoryState
+from ...state.stories.story import Stage, Story
+from ..routing import choose_speaker, draw, is_silent
 
 OUTSIDE_STAGES: Final = -1
 """The place of an act that belongs to no stage."""

@@ -1,12 +1,9 @@
-"""Scores of pieces of information: how much a local model attends to each while it answers (equation 1).
-
-Source: Chu, Chen, Nakayama, *Exploring and Controlling Diversity in LLM-Agent Conversation*. A scorer reads a prompt
-and responses to it, and sums up its attention; it says nothing itself. One scorer is in memory at a time.
-"""
+"""A GGUF file of the llama architecture: its weights as arrays, its tokenizer, and its chat template."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,82 +12,105 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persimchat.models.attention.gguf_check import check_file
-from persimchat.models.attention.gguf_model import GgufModel
-from persimchat.models.local.files import model_file
-from persimchat.models.naming import SMOLLM2, parse_model_name, shown
-from persimchat.state.errors import InputError, MissingExtraError, ModelError, PromptTooLong, nearest_word
-from persimchat.state.settings import Settings
+from ...state.errors import InputError, MissingExtraError, nearest_word
+from ...state.settings import Settings
+from ..local.files import model_file
+from ..local.gguf import Contents, read_contents
+from ..naming import SMOLLM2, parse_model_name, shown
+from ..redaction import short
+from .forward import Floats, Layer, Llama
+from .gguf_check import Entries, check_file, frequencies_of, read_arrays, shape_of, unusable
+from .gguf_text import CONTROL, chat_template, tokenizer, tokens_of
+from .scores import OTHERWISE, WHERE, Reducer, Scorer, Scores, per_piece, refuse_long
+from .torch_rows import check_folder, load_folder
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+
+class GgufModel:
+    """A file that is loaded, as 32-bit floats.
+
+    Args:
+        file: the path of a .gguf file, which `check_file` has accepted.
+
+    Raises:
+        InputError: it cannot be read after all.
+    """
+
+    def __init__(self, file: Path) -> None:
+        contents = read_contents(file)
+        try:
+            self.context = Entries(contents.entries).whole("llama.context_length")
+            self.template = chat_template(contents.entries)
+            self.tokenizer = tokenizer(contents.entries)
+            self.llama = _weights(file, contents)
+        except (ValueError, TypeError, IndexError, OverflowError) as error:
+            raise unusable(file, short(str(error))) from error
+        except OSError as error:
+            raise unusable(file, f"it cannot be read: {error.strerror or error}") from error
+        except MemoryError:
+            raise unusable(file, "there is not enough memory for it") from None
+        control = [text for text, kind in tokens_of(contents.entries) if kind == CONTROL and text.strip()]
+        self._special = re.compile("|".join(["<\\|", *(re.escape(t) for t in sorted(control, key=len, reverse=True))]))
+
+    def neutral(self, text: str) -> str:
+        """Data without special tokens, as long as before: their first character, mostly `<`, becomes `‹`."""
+        return self._special.sub(lambda found: f"‹{found[0][1:]}", text)
+
+    def encode(self, text: str) -> Encoding:
+        """A text as tokens, with the characters that each stands for."""
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def prompt(self, system: str, user: str) -> tuple[list[int], NDArray[np.int64]]:
+        """The tokens of a prompt, and where each begins in the user message: negative before it, beyond it behind."""
+        text, at = self.template.prompt(self.neutral(system), self.neutral(user))
+        found = self.encode(text)
+        return list(found.ids), np.array([begin for begin, _ in found.offsets], np.int64) - at
+
+
+def _weights(file: Path, contents: Contents) -> Llama:
+    shape = shape_of(contents.entries)
+
+    def array(*names: str) -> Floats:
+        return read_arrays(file, contents, *names)
+
+    def layer(number: int) -> Layer:
+        begin = f"blk.{number}"
+        return Layer(
+            attention_norm=array(f"{begin}.attn_norm"),
+            qkv=array(*(f"{begin}.attn_{part}" for part in "qkv")),
+            attention_out=array(f"{begin}.attn_output"),
+            feed_norm=array(f"{begin}.ffn_norm"),
+            gate_up=array(f"{begin}.ffn_gate", f"{begin}.ffn_up"),
+            down=array(f"{begin}.ffn_down"),
+        )
+
+    frequencies = frequencies_of(file, contents, shape)
+    return Llama(shape, array("token_embd"), [layer(number) for number in range(shape.layers)], frequencies)
+
+
+# Scores of pieces of information: how much a local model attends to each while it answers (equation 1)
+
 
 _Given = ParamSpec("_Given")
 _Found = TypeVar("_Found")
 
-Reducer = Literal["sum_mean", "mean_mean"]
-"""How attention becomes a score: the sum over a piece's tokens, or their mean; both are means over the response's."""
-
 EXTRA: Final = "pruning"
-WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
-OTHERWISE: Final = "set pruning.method=embedding"
 _reader: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scorer")
-_GET: Final = f"persimchat models get {SMOLLM2}"
 
 
-@dataclass(frozen=True)
-class Scores:
-    """What a scorer found in one prompt.
+_Stamp = tuple[tuple[str, int, int], ...]
 
-    Attributes:
-        values: one score a piece, in the order of the spans, not rounded.
-        tokens: tokens read.
-    """
-
-    values: tuple[float, ...]
-    tokens: int
-
-
-class Scorer(Protocol):
-    """A model whose attention can be read."""
-
-    @property
-    def name(self) -> str:
-        """Its name, as the settings have it."""
-
-    @property
-    def context(self) -> int:
-        """The most tokens that it reads."""
-
-    def count(self, system: str, user: str, response: str = "") -> int:
-        """The tokens of a prompt under its chat template, and of a response to it."""
-
-    def scores(
-        self,
-        system: str,
-        user: str,
-        spans: Sequence[tuple[int, int]],
-        responses: Sequence[str] = (),
-        *,
-        reducer: Reducer = "sum_mean",
-    ) -> Scores:
-        """The score of each piece of information. Blocks; call it by `reading`.
-
-        Args:
-            system: the system message.
-            user: the user message.
-            spans: where each piece begins and ends, in characters of `user`. A token belongs to the piece in which its
-                first character stands.
-            responses: answers to the prompt, whose mean counts; without one, the prompt's last token looks.
-            reducer: how attention becomes a score.
-
-        Raises:
-            PromptTooLong: prompt and response pass the context.
-            ModelError: the model gives no numbers, or a response has no token.
-        """
+_loaded: Final[dict[Path, tuple[_Stamp, Scorer]]] = {}
+"""The scorer that was asked for last, by its file or folder, and what `_stamp` said when it was read."""
+_loading: Final = threading.Lock()
 
 
 def check_scorer(name: str) -> None:
@@ -112,8 +132,6 @@ def check_scorer(name: str) -> None:
             where=WHERE,
             remedy="Give the folder of a model, or the path of a .gguf file.",
         )
-    from persimchat.models.attention.torch_rows import check_folder
-
     check_folder(path)
 
 
@@ -176,8 +194,6 @@ async def reading(work: Callable[_Given, _Found], *given: _Given.args, **named: 
 def _load(name: str, path: Path) -> Scorer:
     if not path.is_dir():
         return GgufScorer(name, GgufModel(path))
-    from persimchat.models.attention.torch_rows import load_folder
-
     return load_folder(path)
 
 
@@ -232,64 +248,6 @@ class GgufScorer:
             cache.length = len(prompt)
             seen += llama.read(answer, cache, last=len(answer))[: len(prompt)] / len(answers)
         return seen
-
-
-def refuse_long(name: str, context: int, prompt: int, answers: Sequence[Sequence[int]]) -> None:
-    """Refuse what a scorer cannot read.
-
-    Args:
-        name: the scorer's.
-        context: the most tokens that it reads.
-        prompt: tokens of the prompt.
-        answers: the tokens of each response.
-
-    Raises:
-        PromptTooLong: prompt and response pass the context.
-        ModelError: a response has no token.
-    """
-    if not all(answers):
-        raise ModelError("a first response has no words, so it looks at nothing", model=name)
-    longest = max(map(len, answers), default=0)
-    if prompt + longest > context:
-        answer = f" and a response of {longest:,}" if longest else ""
-        raise PromptTooLong(
-            f"too long: a prompt of {prompt:,} tokens{answer}, and the scorer reads at most {context:,}",
-            model=name,
-            remedy="Shorten the prompt with context_tokens, or use another pruning.scorer.",
-        )
-
-
-def per_piece(
-    name: str, seen: NDArray[np.float64], begins: NDArray[np.int64], spans: Sequence[tuple[int, int]], reducer: Reducer
-) -> tuple[float, ...]:
-    """The attention to tokens as a score of each piece of information.
-
-    Args:
-        name: the scorer's.
-        seen: of each token of the prompt.
-        begins: where each token begins, in the characters in which the spans are given, ascending.
-        spans: where each piece begins and ends.
-        reducer: sum or mean over a piece's tokens; a piece without a token has 0.
-
-    Raises:
-        ModelError: something is not a number.
-    """
-    if not np.isfinite(seen).all():
-        raise ModelError(
-            "the attention is not a number: the scorer's file is broken",
-            model=name,
-            remedy=f"Get it again, for example with: {_GET}",
-        )
-    bounds = np.searchsorted(begins, np.array(spans, np.int64).reshape(-1, 2))
-    found = [(float(seen[a:b].sum()), max(1, int(b - a))) for a, b in bounds]
-    return tuple(total if reducer == "sum_mean" else total / tokens for total, tokens in found)
-
-
-_Stamp = tuple[tuple[str, int, int], ...]
-
-_loaded: Final[dict[Path, tuple[_Stamp, Scorer]]] = {}
-"""The scorer that was asked for last, by its file or folder, and what `_stamp` said when it was read."""
-_loading: Final = threading.Lock()
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -23,11 +23,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from persimchat.models.attention.chat_template import read_template
-from persimchat.models.attention.scoring import OTHERWISE, WHERE, Reducer, Scores, per_piece, refuse_long
-from persimchat.models.naming import shown
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MissingExtraError, ModelError
+from ...state.errors import InputError, MissingExtraError, ModelError
+from ..naming import shown
+from ..redaction import short
+from .gguf_text import read_template
+from .scores import OTHERWISE, WHERE, Reducer, Scores, per_piece, refuse_long
 
 ATTENTION: Final = "persimchat_rows"
 """The name under which transformers knows the attention, and its mask, once `register` was called."""

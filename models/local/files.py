@@ -13,8 +13,8 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from persimchat.models.naming import SMOLLM2, ModelName, hub_parts, shown
-from persimchat.state.errors import InputError, suggestion
+from ...state.errors import InputError, suggestion
+from ..naming import SMOLLM2, ModelName, hub_parts, shown
 
 FOLDER_VARIABLE: Final = "PERSIMCHAT_MODELS"
 """Environment variable that names another folder for model files."""

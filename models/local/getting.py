@@ -22,11 +22,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final
 
-from persimchat.models.local.files import Stored, alone, folder, keep, known, place
-from persimchat.models.local.gguf import read_header
-from persimchat.models.naming import SMOLLM2, hub_parts, shown
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MissingExtraError, ModelError, PerSimChatError
+from ...state.errors import InputError, MissingExtraError, ModelError, PerSimChatError
+from ..naming import SMOLLM2, hub_parts, shown
+from ..redaction import short
+from .files import Stored, alone, folder, keep, known, place
+from .gguf import read_header
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes downloaded so far and the total; None if the total is not known."""

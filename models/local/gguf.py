@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
-from persimchat.models.naming import shown
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
+from ..naming import shown
 
 _Found = TypeVar("_Found")
 

@@ -23,13 +23,13 @@ from typing import IO, Any, Final
 
 from pydantic import SecretStr
 
-from persimchat.models.limits import Room
-from persimchat.models.local.files import model_file
-from persimchat.models.local.gguf import Header, read_header
-from persimchat.models.naming import ModelName, shown
-from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MissingExtraError, ModelError
-from persimchat.state.settings import Settings
+from ...state.errors import InputError, MissingExtraError, ModelError
+from ...state.settings import Settings
+from ..limits import Room
+from ..naming import ModelName, shown
+from ..redaction import short
+from .files import model_file
+from .gguf import Header, read_header
 
 LOG_VARIABLE: Final = "PERSIMCHAT_LOCAL_LOG"
 """Environment variable that names a log file for llama.cpp; without it, the log is deleted."""

@@ -1,5 +1,5 @@
 """The offline model: a small stochastic model of conversation, not a language model."""
 
-from persimchat.models.offline.chat_model import NOTICE, OfflineChatModel
+from .chat_model import NOTICE, OfflineChatModel
 
 __all__ = ["NOTICE", "OfflineChatModel"]

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from persimchat.models.offline.lexicon import deck, patterns, word_list, word_pattern
-from persimchat.models.offline.prompt import Prompt
-from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.words import with_article
+from .material import deck, matching, permutation, read, with_article, word_list, word_pattern
+from .prompt import Prompt
 
 _PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
 
@@ -61,16 +59,12 @@ class Facts:
     onlooker: bool = False
 
 
-def _segment(value: str) -> str:
-    return re.split(r"[,;:(/]| at | for | and | who | with | from | near ", value.strip())[0].strip(" .")
-
-
 def _usable(phrase: str) -> bool:
     return bool(_PLAIN.match(phrase)) and len(phrase) <= 40
 
 
 def _as_noun(occupation: str) -> str:
-    phrase = _segment(occupation)
+    phrase = re.split(r"[,;:(/]| at | for | and | who | with | from | near ", occupation.strip())[0].strip(" .")
     words = phrase.split()
     if not _usable(phrase) or words[-1].lower() in word_list("not_occupations") or words[0].lower() in ("at", "in"):
         return ""
@@ -88,10 +82,9 @@ def _place(residence: str) -> str:
     return lowered if _usable(lowered) and not lowered.lower().startswith(("in ", "near ", "unknown")) else ""
 
 
-def _family(values: str) -> tuple[str, ...]:
-    found = [name for name, pattern in patterns("life", "family") if pattern.search(values)]
-    attached = "partner" in found or "married" in found or "live" in values.casefold()
-    return tuple(name for name in found if not (name == "single" and attached))
+def _kinds(key: str, text: str) -> tuple[str, ...]:
+    """The entries of life.yaml that a text names."""
+    return tuple(name for name, entry in read("life")[key].items() if matching(entry["match"]).search(text))
 
 
 def facts_of(prompt: Prompt) -> Facts:
@@ -115,15 +108,12 @@ def _facts(
     age = int(found.group()) if found else None
     occupation = c.get("occupation", c.get("profession", c.get("job", "")))
     hobby_text = ", ".join(c[k] for k in ("hobbies", "hobbies and interests", "hobby", "interests") if k in c)
-    family = ", ".join(
-        f"{k} {v}" if "child" in k else v
-        for k, v in c.items()
-        if k in ("family", "family status", "marital status", "number of children", "children", "relationship status")
-    )
+    about = ", ".join(f"{k} {v}" if "child" in k else v for k, v in c.items() if k in read("words")["family_fields"])
+    family = _kinds("family", about)
+    attached = "partner" in family or "married" in family or "live" in about.casefold()
     character = " ".join((*traits, style))
     pieces = [p.strip(" .") for p in re.split(r"[,;]| and ", hobby_text) if p.strip()]
-    hobbies = tuple(n for n, pattern in patterns("life", "hobbies") if pattern.search(hobby_text))
-    spare = [p for p in pieces if _usable(p) and not any(x.search(p) for _, x in patterns("life", "hobbies"))]
+    spare = [p for p in pieces if _usable(p) and not _kinds("hobbies", p)]
     work = occupation or description
     return Facts(
         name=name,
@@ -132,11 +122,11 @@ def _facts(
         teen=age is not None and 13 <= age < 18,
         as_noun=_as_noun(occupation) if occupation else "",
         retired="retired" in work.casefold() or "pension" in work.casefold() or "former" in work.casefold(),
-        domains=tuple(n for n, pattern in patterns("life", "occupations") if pattern.search(work))[:2],
-        hobbies=hobbies,
+        domains=_kinds("occupations", work)[:2],
+        hobbies=_kinds("hobbies", hobby_text),
         pastime=spare[0][:1].lower() + spare[0][1:] if spare else "",
         place=_place(c.get("residence", c.get("city", c.get("place of residence", "")))),
-        family=_family(family),
+        family=tuple(name for name in family if not (name == "single" and attached)),
         knowledge=knowledge if knowledge is not None else 3,
         groups=frozenset(g for g in word_list("groups") if word_pattern(g).search(character)),
         formal=bool(word_pattern("formal_style").search(style)),
@@ -152,29 +142,21 @@ def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
         facts: of the speaker.
         *conversation: values that distinguish conversations, such as seed and topic.
     """
-    close: list[str] = []
-    far: list[str] = []
+    near: list[tuple[str, ...]]
+    general: dict[str, object]
     if facts.child:
-        far += deck("life", "child")
-        close += [line for h in facts.hobbies for line in deck("life", "hobbies", h, "child")]
+        near, general = [("hobbies", hobby, "child") for hobby in facts.hobbies], {"child": True}
     else:
-        for domain in facts.domains:
-            if not (facts.teen and domain == "student"):
-                close += deck("life", "occupations", domain, "lines")
-        for hobby in facts.hobbies:
-            close += deck("life", "hobbies", hobby, "lines")
-        for status in facts.family:
-            close += deck("life", "family", status, "lines")
-        if facts.age is not None and facts.age >= 60:
-            close += deck("life", "old")
-        elif facts.age is not None and 18 <= facts.age < 32:
-            close += deck("life", "young")
-        close += deck("life", "teen") if facts.teen else ()
-        if facts.as_noun:
-            far += deck("life", "any_occupation_retired" if facts.retired else "any_occupation")
-        far += deck("life", "place") if facts.place else ()
-        far += deck("life", "pastime") if facts.pastime else ()
-        far += deck("life", "anybody")
+        near = [("occupations", one, "lines") for one in facts.domains if not (facts.teen and one == "student")]
+        near += [("hobbies", one, "lines") for one in facts.hobbies] + [
+            ("family", one, "lines") for one in facts.family
+        ]
+        age = facts.age if facts.age is not None else 40
+        near += [(key,) for key, fits in (("old", age >= 60), ("young", 18 <= age < 32), ("teen", facts.teen)) if fits]
+        working = "any_occupation_retired" if facts.retired else "any_occupation"
+        general = {working: facts.as_noun, "place": facts.place, "pastime": facts.pastime, "anybody": True}
+    close = [line for keys in near for line in deck("life", *keys)]
+    far = [line for key, fits in general.items() if fits for line in deck("life", key)]
     # Stories of this persona alone come before general ones: they distinguish speakers.
     ordered = [close[i] for i in permutation(len(close), "close", facts.name, *conversation)]
     return (*ordered, *(far[i] for i in permutation(len(far), "far", facts.name, *conversation)))
@@ -183,10 +165,9 @@ def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
 def address(name: str, present: tuple[str, ...]) -> str:
     """How to address a participant: by first name if it is unique, else in full; "" if it cannot be spoken."""
     cleaned = re.sub(r"[{}<>\[\]()|*_`#‹›\\\"]", "", name).strip(" .,:;!?-")
-    words = cleaned.split()
-    if not words:
+    if not cleaned:
         return ""
-    first = words[0].strip(",;:!?")
+    first = cleaned.split()[0].strip(",;:!?")
     shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
     title = first.endswith(".") or first.casefold() in word_list("titles")
     spoken = cleaned if shared > 1 or title else first

@@ -1,115 +1,89 @@
 """Analyses a topic: its kind, its positions, the points on it, and a short phrase for it.
 
 Topics are free text. Sentences use only phrase material, or a short phrase that is taken from the topic under narrow
-conditions; a topic that meets none of them is called "this question".
+conditions; a topic that meets none of them is called "this question". The positions of a debate follow from the form
+of its answer; a yes or no, a choice, a number. Without a form, they are the alternatives that the topic names ("Tea or
+coffee?", "Should we move?"), else those of the material.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import permutations
 from typing import Final
 
-from persimchat.models.offline.answer_form import AnswerForm
-from persimchat.models.offline.lexicon import Point, Theme, read, themes, word_list
-from persimchat.models.offline.options import UNCHANGED, Sides, named_options, sides_of
-from persimchat.models.offline.prompt import Prompt
-from persimchat.models.offline.words import normalised
+from .material import generator, gerund, lines, matching, normalised, read, word_list
+from .prompt import NUMBER, AnswerForm, Prompt
 
+UNCHANGED: Final = "leaving things alone"
+"""The alternative to a proposal without a named alternative."""
+_TASKS: Final = frozenset({"fermi", "roleplay", "coding", "math", "writing"})
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+")
 _PLAIN: Final = re.compile(r"^[\w'’+#-]+(?: [\w'’+#-]+)*$")
-_CUT: Final = re.compile(
-    r"\s*(?:[,;:.?!]|\b(?:that|which|who|when|where|while|by|because|using|without|and how|and why|and what|"
-    r"such as|for me|please)\b).*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_TURNED: Final = {"my": "our", "your": "our", "me": "us", "i": "we", "mine": "ours", "myself": "ourselves"}
+_SPEAKABLE: Final = re.compile(r"^[\w€$£°'’.,%+&/#-]*\w[\w€$£°'’.,%+&/#-]*(?: [\w€$£°'’.,%+&/#-]+){0,5}$")
+_COUNT: Final = 5
+"""Number of numbers in a debate: near enough to each other for neighbours to converge."""
 
 
-def _phrase(text: str, most: int) -> str:
-    """The beginning of a text up to its first clause boundary, if it is short and plain."""
-    words = [_TURNED.get(w.lower(), w) for w in _CUT.sub("", text.strip()).split()]
-    phrase = " ".join(words)
-    return phrase if 1 <= len(words) <= most and _PLAIN.match(phrase) else ""
+@dataclass(frozen=True)
+class Point:
+    """Something that can be said on a topic.
 
-
-def extracted_head(text: str, kind: str) -> str:
-    """A phrase for the topic, or "" if none can safely be taken from it.
-
-    Args:
-        text: the topic on one line.
-        kind: of the topic (`topics.kind_of`).
+    Attributes:
+        tag: letter of the position that it supports, "-" if none.
+        text: the clause.
+        gist: a noun phrase for it; empty if it has none.
     """
-    sentences = re.split(r"(?<=[.!?])\s+", text)
-    sentence = next((s for s in sentences if "?" in s), sentences[0]).strip()
-    for pattern, form, most in (
-        (r"what if (?P<x>.+)", "what if {x}", 14),
-        (r"(?:how (?:can|do|could|should|might|to) ?(?:i|we|you|one|people)?) (?P<x>\w.+)", "how to {x}", 8),
-        (
-            r"how many (?P<x>[\w-]+(?: [\w-]+){0,2}?) (?:are|is|do|does|would|can|could|have|has|fit|live|will) .+",
-            "the number of {x}",
-            4,
-        ),
-        (r"should (?P<s>we|they|people|schools|children|parents) (?P<x>.+)", "whether {s} should {x}", 9),
-        (r"(?:what|which|who) (?:is|are|was|were|would be) (?P<x>(?:the|our|your|some) .+)", "{x}", 7),
-        (r"(?:can you |could you )?(?:please )?(?:explain|describe|discuss|define|compare) (?P<x>.+)", "{x}", 7),
-        (r"(?:can you help me |help me |please )?(?:write|draft|compose|create) an? (?P<x>.+)", "the {x}", 6),
-        (r"what (?:is|are) (?P<x>[\w -]+)\?*", "{x}", 4),
-        (
-            r"(?:what|which) (?P<x>[\w-]+(?: [\w-]+)?) (?:should|shall|would|will|can|could|do|does|must|is|are) .+",
-            "the choice of {x}",
-            2,
-        ),
-    ):
-        found = re.fullmatch(pattern, sentence.rstrip(" ?!."), re.IGNORECASE)
-        if found:
-            parts = {k: _phrase(v, most) for k, v in found.groupdict().items()}
-            return form.format(**parts) if all(parts.values()) else ""
-    if "?" not in text and kind == "open" and len(sentence.split()) <= 6:
-        # A heading such as "The future of work"; any other first word keeps its case, for it may be a name.
-        phrase = _phrase(sentence, 6)
-        first = phrase.partition(" ")[0]
-        lowered = first.lower() in ("the", "a", "an", "our", "how", "why", "what") or first.endswith(("ing", "s"))
-        return phrase[:1].lower() + phrase[1:] if lowered and first.istitle() else phrase
-    return ""
+
+    tag: str
+    text: str
+    gist: str
 
 
-KINDS: Final = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
-    for name, pattern in (
-        ("fermi", r"^(roughly |about )?how many\b|^estimate\b|^how much .*(in total|altogether|worldwide)"),
-        ("counterfactual", r"^(what if|suppose|what would (have happened|happen|the world)|how would .* if)\b"),
-        ("roleplay", r"^(as an? [\w -]+,|pretend|imagine (you|that you|being)|you are an? |if you were|how would you)"),
-        ("coding", r"^(please |can you )?(implement|code|refactor|debug|write|develop|create|build)\b"),
-        ("math", r"^(solve|calculate|compute|given that|prove|evaluate|simplify)\b|\bequation\b|\bendpoints\b|f\(x\)"),
-        ("writing", r"^(help (me|us) |can you help me |please )?(write|draft|compose|structure|use an appropriate)"),
-        ("why", r"^why\b"),
-        (
-            "howto",
-            r"^how (to|(can|do|could|should|might) (i|we|you|one|\w+body|people|governments?))\b|ways to\b|strategies",
-        ),
-        (
-            "should",
-            r"^(should|ought|must|do we|are we|may)\b|\bshould be \w+ed\b|\bis it (right|wrong|fair|more|ethical)\b",
-        ),
-        ("yesno", r"^(can|could|is|are|does|do|did|will|would|was|were|has|have) (?!you\b|the following)"),
-        ("best", r"\b(best|favou?rite|greatest|worst)\b"),
-        (
-            "explain",
-            r"^(can you |could you )?(please )?(explain|describe|discuss|define|compare|how (do|does|can)|what is a)\b",
-        ),
-    )
-)
-TASK_KINDS: Final = frozenset({"fermi", "roleplay", "coding", "math", "writing"})
-_REFINED: Final = {
-    "roleplay": re.compile(r"^(?!how would you)|^how would you introduce yourself as", re.IGNORECASE),
-    "coding": re.compile(
-        r"^(please |can you )?(implement|code|refactor|debug)|"
-        r"\b(program|function|algorithm|script in|class|regular expression|sql|data structure|api)\b",
-        re.IGNORECASE,
-    ),
-}
+@dataclass(frozen=True)
+class Theme:
+    """The phrase material for a kind of topic.
+
+    Attributes:
+        name: its key in the file.
+        head: the subject, a phrase that fits after "about"; empty if the topic supplies it.
+        match: matches topics of this theme.
+        positions: letter to noun phrase, in their order on the line of opinions.
+        points: what can be said.
+        child: whole sentences for a child.
+    """
+
+    name: str
+    head: str
+    match: re.Pattern[str]
+    positions: dict[str, str]
+    points: tuple[Point, ...]
+    child: tuple[str, ...]
+
+
+@cache
+def themes(file: str) -> dict[str, Theme]:
+    """The themes of one file."""
+
+    def point(line: str) -> Point:
+        tag, text, gist = (part.strip() for part in f"{line} | |".split("|")[:3])
+        return Point(tag, text, gist)
+
+    return {
+        key: Theme(
+            name=key,
+            head=entry.get("head", ""),
+            match=matching(entry.get("match", "(?!)")),
+            positions=dict(entry.get("positions", {})),
+            points=tuple(map(point, lines(entry["points"]))),
+            child=lines(entry.get("child", "")),
+        )
+        for key, entry in read(file).items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,62 +115,210 @@ class Topic:
     @property
     def is_task(self) -> bool:
         """Whether the topic is a task to work out, not a subject to discuss."""
-        return self.kind in TASK_KINDS
+        return self.kind in _TASKS
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(read("topics")[name], re.IGNORECASE | re.DOTALL)
+
+
+def spelled(value: float) -> str:
+    """A number in a sentence: "1,200", "0.25"."""
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def kind_of(text: str) -> str:
     """The form of the topic; "open" if none is recognised."""
-    stripped = text.strip()
-    for name, pattern in KINDS:
-        if pattern.search(stripped) and (name not in _REFINED or _REFINED[name].search(stripped)):
-            return name
-    return "open"
+
+    def fits(pattern: str) -> bool:
+        return re.search(pattern, text.strip(), re.IGNORECASE) is not None
+
+    refined = read("topics")["refined"]
+    return next(
+        (k for k, pattern in read("topics")["kinds"].items() if fits(pattern) and fits(refined.get(k, ""))), "open"
+    )
+
+
+def _question_in(text: str) -> str:
+    sentences = _SENTENCES.split(text)
+    return next((s for s in sentences if "?" in s), sentences[0]).strip()
+
+
+def _phrase(text: str, most: int) -> str:
+    """The beginning of a text up to its first clause boundary, if it is short and plain."""
+    words = [read("topics")["ours"].get(w.lower(), w) for w in _pattern("cut").sub("", text.strip()).split()]
+    phrase = " ".join(words)
+    return phrase if 1 <= len(words) <= most and _PLAIN.match(phrase) else ""
+
+
+def extracted_head(text: str, kind: str) -> str:
+    """A phrase for the topic, or "" if none can safely be taken from it.
+
+    Args:
+        text: the topic on one line.
+        kind: of the topic (`topics.kind_of`).
+    """
+    sentence = _question_in(text)
+    for pattern, form, most in read("topics")["heads"]:
+        if found := re.fullmatch(pattern, sentence.rstrip(" ?!."), re.IGNORECASE):
+            parts = {k: _phrase(v, most) for k, v in found.groupdict().items()}
+            return str(form.format(**parts)) if all(parts.values()) else ""
+    if "?" not in text and kind == "open" and len(sentence.split()) <= 6:
+        # A heading such as "The future of work"; any other first word keeps its case, for it may be a name.
+        phrase = _phrase(sentence, 6)
+        first = phrase.partition(" ")[0]
+        lowered = first.lower() in ("the", "a", "an", "our", "how", "why", "what") or first.endswith(("ing", "s"))
+        return phrase[:1].lower() + phrase[1:] if lowered and first.istitle() else phrase
+    return ""
+
+
+def _choice_labels(choices: tuple[str, ...]) -> tuple[str, ...]:
+    """Every choice as a phrase that fits into sentences and is distinct from the words around it."""
+    ordinals = read("topics")["ordinals"].split()
+    labels = []
+    for index, choice in enumerate(choices):
+        # Letters and numbers before a choice, as in "B) trams", are not part of it.
+        text = re.sub(r"^\(?[A-Za-z0-9]\s?[).:]\s*(?=\w)", "", choice).strip(" .")
+        if not _SPEAKABLE.match(text):
+            text = re.split(r"[,;:(]| [–-] ", text)[0].strip()
+        text = re.sub(r"^(?:The|An?|Our|More|No|Some)(?= )", lambda m: m.group().lower(), text)
+        common = text.casefold() in word_list("stopwords") | word_list("not_options") or len(text) < 2
+        if not _SPEAKABLE.match(text) or len(text) > 48:
+            labels.append(f"the {ordinals[index]} choice" if index < len(ordinals) else f"choice number {index + 1}")
+        else:
+            labels.append(f"the answer {text}" if common and not text.isdigit() else text)
+    return tuple(labels) if len({la.casefold() for la in labels}) == len(labels) else choices
+
+
+@lru_cache(maxsize=256)
+def candidate_numbers(topic: str) -> tuple[float, ...]:
+    """A few numbers of the right kind for a question, in ascending order; they depend on its text alone."""
+    draw = generator("numbers", topic)
+    for pattern, low, high in read("topics")["ranges"]:
+        if re.search(pattern, _SENTENCES.split(topic.strip())[-1], re.IGNORECASE):
+            return tuple(float(n) for n in sorted(draw.sample(range(low, high + 1), min(_COUNT, high - low))))
+    spoken = read("topics")["numbers"].split()
+    tokens = re.findall(rf"{NUMBER.pattern}|[A-Za-z]+", topic)
+    values = [float(w.replace(",", "")) if w[-1].isdigit() else spoken.index(w.lower()) + 2.0
+              for w in tokens if w[-1].isdigit() or w.lower() in spoken]  # fmt: skip
+    named = list(dict.fromkeys(values))
+    found = {n * part for n in named[:1] for part in (0.5, 1, 1.5, 2, 3)} if len(named) < 3 else set()
+    pairs = list(permutations(named, 2))
+    draw.shuffle(pairs)
+    for a, b in pairs[:8]:
+        found.update(n for n in (a + b, a - b, a * b, a / b if b else a) if n > 0 and n == round(n, 2) and n < 1e12)
+    if len(found) >= _COUNT:
+        return tuple(sorted(draw.sample(sorted(found), _COUNT)))
+    middle = 10 ** draw.uniform(1.2, 5.2)
+    parts = [middle * part for part in (0.5, 0.75, 1.0, 1.5, 2.2)]
+    return tuple(float(round(n, -max(0, math.floor(math.log10(n)) - 1))) for n in parts)
+
+
+def _clean(phrase: str, most: int = 5) -> str:
+    """A short, plain noun phrase, or "" if the text is not one."""
+    words = phrase.strip(" ?!.,;:\"'“”").split()
+    while words and words[0].lower() in ("or", "and", "to", "is", "are", "either", "rather", "for", "of"):
+        words = words[1:]
+    if not 1 <= len(words) <= most or not all(re.fullmatch(r"[\w'’+#-]+", w) for w in words):
+        return ""
+    if {words[0].lower(), words[-1].lower()} & word_list("not_options"):
+        return ""
+    if words[0].lower() in word_list("articles", "topics") | {"my", "your", "this"}:
+        words[0] = words[0].lower()
+    ours = {k: v for k, v in read("topics")["ours"].items() if k in ("my", "your", "me", "i")}
+    return " ".join(ours.get(w.lower(), w) for w in words)
+
+
+def _acting(rest: str) -> str:
+    """A verb phrase as a noun phrase: "build a playground" to "building a playground"."""
+    verb, _, remainder = rest.strip(" ?!.,").partition(" ")
+    if not re.fullmatch(r"[A-Za-z]{2,}", verb) or verb.lower() in word_list("not_options") - {"be", "do", "have"}:
+        return ""
+    cleaned = _clean(remainder, 7) if remainder else ""
+    return f"{gerund(verb.lower())} {cleaned}".strip() if cleaned or not remainder else ""
+
+
+def named_options(text: str) -> tuple[str, ...]:
+    """Two to four alternatives as noun phrases, in the order in which the topic names them.
+
+    Empty if the topic names none, or in words that do not safely fit into other sentences.
+    """
+    question = _question_in(text)
+    if should := _pattern("should").match(question):
+        first, *rest = _pattern("or").split(should["rest"])
+        label = _acting(first.rstrip(", "))
+        if not rest:
+            return (label, UNCHANGED) if label and "rather" not in question.lower()[:18] else ()
+        return _acts(label, rest)
+    if than := _pattern("than").match(question):
+        return _checked([_clean(than["a"]), _clean(than["b"])])
+    if _pattern("or").search(question):
+        first, *rest = _pattern("or").split(question)
+        first = _pattern("lead").sub("", first)  # greedy: the alternatives begin after the last of these words
+        if re.match(r"to \w", first):
+            return _acts(_acting(first[3:]), [r.removeprefix("to ") for r in rest])
+        begun = first.split(", ")
+        begun = begun[1:] if len(begun) > 1 and len(begun[0].split()) > 4 else begun
+        if found := _checked([_clean(part) for part in (*begun, *rest)]):
+            return found
+    nouns = _pattern("nouns").search(text)
+    return _checked([_clean(n) for n in nouns.groups() if n]) if nouns else ()
+
+
+def _checked(options: Sequence[str]) -> tuple[str, ...]:
+    """The alternatives if all can be used, without a capital that is due only to the beginning of a sentence."""
+    if not 2 <= len(options) <= 4 or not all(options) or len({o.casefold() for o in options}) < len(options):
+        return ()
+    lowered = options[0][0].isupper() and all(o[0].islower() for o in options[1:])
+    return (options[0][0].lower() + options[0][1:] if lowered else options[0], *options[1:])
+
+
+def _acts(label: str, rest: list[str]) -> tuple[str, ...]:
+    """The first alternative is a gerund phrase; the others are verb phrases too, or nouns that share its verb."""
+    verb, _, thing = label.partition(" ")
+    options = [label]
+    for part in rest:
+        first = part.strip(" ?!.,").partition(" ")[0].lower()
+        shares = bool(thing) and (first in word_list("articles", "topics") or first not in word_list("verbs"))
+        noun = _clean(part) if shares else ""
+        options.append(f"{verb} {noun}" if noun else "" if shares else _acting(part))
+    return _checked(options)
 
 
 def _best_theme(text: str, kind: str) -> Theme | None:
-    scenes = read("scenes")
-    found: list[tuple[int, str, Theme]] = []
+    found: list[tuple[int, Theme]] = []
     for file in ("scenes", "themes"):
         for name, theme in themes(file).items():
-            if file == "scenes" and scenes[name]["kind"] != kind:
-                continue
             matches = {m.group().lower() for m in theme.match.finditer(text)}
-            if matches:
+            if matches and (file == "themes" or read("scenes")[name]["kind"] == kind):
                 # A scene for this kind of topic overrides a subject that is merely mentioned.
-                found.append((sum(map(len, matches)) + (100 if file == "scenes" else 0), name, theme))
-    return max(found, key=lambda f: f[0])[2] if found else None
+                found.append((sum(map(len, matches)) + (100 if file == "scenes" else 0), theme))
+    return max(found, key=lambda f: f[0])[1] if found else None
 
 
 def _stems(phrase: str) -> set[str]:
-    words = normalised(phrase).split()
-    return {w[:5] for w in words if w not in word_list("stopwords") and len(w) > 3}
+    return {w[:5] for w in normalised(phrase).split() if w not in word_list("stopwords") and len(w) > 3}
 
 
-def _covers(theme: Theme, options: tuple[str, ...]) -> bool:
-    """Whether the theme's positions include the alternatives of the topic, so that they need not be added."""
-    known = [p for p in theme.positions.values() if any(_stems(p) & _stems(o) for o in options)]
-    return len(known) == len(options)
-
-
-def _is_on(theme: Theme, sides: Sides) -> bool:
-    """Whether a theme has points for a debate between these sides.
-
-    "Which city should host the fair?" is not about town and country, and a sum with eggs in it not about healthy food.
-    """
-    if sides.kind == "number":
-        return theme.name in themes("scenes")
-    return sides.kind != "choice" or _touches(theme, sides.labels)
-
-
-def _touches(theme: Theme, options: tuple[str, ...]) -> bool:
+def _touches(theme: Theme, options: Sequence[str]) -> bool:
     """Whether a theme has points on one of the alternatives."""
-    material = " ".join((*theme.positions.values(), *(p.text for p in theme.points)))
-    return any(_stems(option) & _stems(material) or theme.match.search(option) for option in options)
+    material = _stems(" ".join((*theme.positions.values(), *(p.text for p in theme.points))))
+    return any(_stems(option) & material or theme.match.search(option) for option in options)
 
 
-def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
-    present = [str(i) for i, option in enumerate(options) if _stems(option) & _stems(text)]
-    return present[0] if len(present) == 1 else "-"
+def _tag_by_words(points: Sequence[Point], options: tuple[str, ...]) -> list[Point]:
+    """Points that support the alternative that they name."""
+
+    def tag(text: str) -> str:
+        present = [str(i) for i, option in enumerate(options) if _stems(option) & _stems(text)]
+        return present[0] if len(present) == 1 else "-"
+
+    return [Point(tag(p.text), p.text, p.gist) for p in points]
+
+
+def _tagged(points: Sequence[Point], letters: Sequence[str] = ()) -> list[Point]:
+    """Points with indices of positions in place of letters; points with other letters support none."""
+    return [Point(str(letters.index(p.tag)) if p.tag in letters else "-", p.text, p.gist) for p in points]
 
 
 def topic_of(prompt: Prompt) -> Topic:
@@ -218,60 +340,67 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
         form: of the debate's answer; None in discussions.
     """
     text = " ".join(text.split())
-    kind = kind_of(text)
-    theme = _best_theme(text, kind)
-    named = named_options(text)
-    sides = sides_of(text, form) if form else None
-    general = themes("kinds")["general"]
-    if sides and theme and not _is_on(theme, sides):
-        theme = None
-    if sides:
-        common = themes("kinds")[sides.kind]
-        positions = sides.labels
-        points = [Point(_tag_by_words(p.text, positions), p.text, p.gist) for p in (theme.points if theme else ())]
-        points += _tagged(common.points, sides.letters)
-        if sides.kind == "number":
-            points += _tagged(themes("kinds")["math" if kind == "math" else "fermi"].points, ())
-        kind = sides.kind
-        head = theme.head if theme else ""
-    elif named and not (theme and _covers(theme, named)):
-        common = themes("kinds")["choice"]
+    kinds = themes("kinds")
+    kind, general = kind_of(text), kinds["general"]
+    theme, named = _best_theme(text, kind), named_options(text)
+    answers: tuple[str, ...] = ()
+    head = ""
+    if form and form.kind == "number":
+        # A sum with eggs in it is not about healthy food.
+        theme = theme if theme and theme.name in themes("scenes") else None
+        numbers = candidate_numbers(text)
+        answers, positions = tuple(f"{n:.15g}" for n in numbers), tuple(map(spelled, numbers))
+        common = kinds["number"]
+        points = _tag_by_words(theme.points if theme else (), positions)
+        points += _tagged(common.points) + _tagged(kinds["math" if kind == "math" else "fermi"].points)
+        kind = "number"
+    elif form and form.kind == "yesno":
+        common = kinds["polar"]
+        positions = tuple(common.positions.values())
+        answers = tuple("yes" if " yes" in label else "no" for label in positions)
+        points = _tag_by_words(theme.points if theme else (), positions)
+        points += _tagged(common.points, tuple(common.positions))
+        kind = "polar"
+    elif (form and form.kind == "choice") or (named and not _covers(theme, named)):
+        common = kinds["choice"]
         positions = named
+        if form and form.kind == "choice":
+            answers, positions = form.choices, _choice_labels(form.choices)
+            # "Which city should host the fair?" is not about town and country.
+            theme = theme if theme and _touches(theme, positions) else None
+        elif len(named) == 2 and UNCHANGED not in named:
+            head = f"{named[0]} or {named[1]}"
+            head = head if len(head) <= 50 else "this choice"
+        points = _tag_by_words(theme.points if theme else (), positions) + _tagged(common.points)
         kind = "choice"
-        points = [Point(_tag_by_words(p.text, named), p.text, p.gist) for p in (theme.points if theme else ())]
-        points += _tagged(common.points, ())
-        head = f"{named[0]} or {named[1]}" if len(named) == 2 and UNCHANGED not in named else ""
-        head = head if len(head) <= 50 else "this choice"
     else:
-        common = themes("kinds")[kind]
+        common = kinds[kind]
         source = next(t for t in (theme, common, general) if t is not None and t.positions)
-        letters = tuple(source.positions)
         positions = tuple(source.positions.values())
         points = []
         for deck in (theme, common):
             # A scene without positions of its own supports those of its kind.
-            ours = deck is source or (theme is not None and deck is theme and not theme.positions)
-            points += _tagged(deck.points if deck else (), letters if ours else ())
+            ours = deck is source or (deck is not None and deck is theme and not deck.positions)
+            points += _tagged(deck.points if deck else (), tuple(source.positions) if ours else ())
+    if not named or answers or _covers(theme, named):
         head = theme.head if theme else ""
-    known = len(points)
-    own = len(theme.points) if theme else 0
+    own, known = len(theme.points) if theme else 0, len(points)
     # General points support general positions, and none if the topic has positions of its own.
-    uses_general = positions == tuple(general.positions.values())
-    points += _tagged(general.points, tuple(general.positions) if uses_general else ())
-    child = (theme.child if theme else ()) + common.child + general.child
+    letters = tuple(general.positions) if positions == tuple(general.positions.values()) else ()
     return Topic(
         text=text,
         kind=kind,
         theme=theme.name if theme else "",
         head=head or extracted_head(text, kind_of(text)) or "this question",
         positions=positions,
-        points=tuple(points),
+        points=(*points, *_tagged(general.points, letters)),
         tiers=(own, known - own, len(general.points)),
-        child=tuple(dict.fromkeys(child)),
-        answers=sides.answers if sides else (),
+        child=tuple(dict.fromkeys((theme.child if theme else ()) + common.child + general.child)),
+        answers=answers,
     )
 
 
-def _tagged(points: Sequence[Point], letters: tuple[str, ...]) -> list[Point]:
-    """Points with indices of positions in place of letters; points with other letters support none."""
-    return [Point(str(letters.index(p.tag)) if p.tag in letters else "-", p.text, p.gist) for p in points]
+def _covers(theme: Theme | None, options: tuple[str, ...]) -> bool:
+    """Whether the theme's positions include the alternatives of the topic, so that they need not be added."""
+    held = theme.positions.values() if theme else ()
+    return bool(held) and sum(any(_stems(p) & _stems(o) for o in options) for p in held) == len(options)

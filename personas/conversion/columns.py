@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from persimchat.personas.conversion.loading import load
-from persimchat.personas.conversion.mapping import ORDER, Mapping, ready
-from persimchat.personas.conversion.mapping_paths import place_of
-from persimchat.personas.conversion.mapping_rules import Rule
-from persimchat.personas.conversion.record import Record
-from persimchat.state.document import Location
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.normalise import folded
-from persimchat.state.plain_text import one_line, quoted
+from ...state.document import Location
+from ...state.errors import InputError, suggestion
+from ...state.plain_text import folded, one_line, quoted
+from .loading import Record, load
+from .mapping import ORDER, Mapping, Rule, place_of, ready
 
 TABLES: Final = (".csv", ".tsv")
 """Endings of the files whose columns can be named."""
@@ -24,19 +20,11 @@ FIRST_NAME, LAST_NAME = "first name", "last name"
 LEFT_OUT: Final = ""
 """What a column becomes that is left out."""
 OWN_FIELDS: Final = (
-    "name",
-    FIRST_NAME,
-    LAST_NAME,
-    "description",
-    "traits",
-    "knowledge",
-    "speaking style",
-    "social goals",
+    *("name", FIRST_NAME, LAST_NAME, "description"),
+    *("traits", "knowledge", "speaking style", "social goals"),
 )
 """What a column can become besides a characteristic."""
-_NAME: Final = "of its columns"
 _SPLIT: Final = {"traits": ",", "social goals": ";"}
-_REFUSED: Final = ("human", "memories")
 _SHOWN: Final = 200
 
 
@@ -78,34 +66,25 @@ def characteristics() -> list[str]:
 
 def guessed(columns: Sequence[str]) -> dict[str, str]:
     """What each column becomes by its name; "" if its name says nothing, so that it is left out."""
-    usual = _usual()
+    rules = ready()["plain"].rules
+    usual: dict[str, str] = {}
+
+    def add(path: str, target: str) -> None:
+        for name in path.split("|"):
+            usual.setdefault(folded(name), target)
+
+    for rule in sorted(rules[("name",)].parts, key=lambda rule: rule.kind != "field"):
+        for path, part in zip(sorted(rule.paths()), (FIRST_NAME, LAST_NAME), strict=False):
+            add(path, "name" if rule.kind == "field" else part)
+    for path in rules[("description",)].parts[0].paths():
+        add(path, "description")
+    for place, rule in rules.items():
+        for path in rule.paths() if place[0] not in ("name", "description") else ():
+            add(path, str(place[-1]).replace("_", " "))
     found = {column: usual.get(folded(column), LEFT_OUT) for column in columns}
     if LAST_NAME in found.values():  # beside a surname, a column called "name" or "jméno" holds the given name
         found = {column: FIRST_NAME if target == "name" else target for column, target in found.items()}
     return found
-
-
-def _usual() -> dict[str, str]:
-    """Name of a column, folded → what it becomes, as the ready mapping `plain` has it."""
-    rules = ready()["plain"].rules
-    found: dict[str, str] = {}
-    for rule in sorted(rules[("name",)].parts, key=lambda rule: rule.kind != "field"):
-        named = sorted(rule.paths())
-        for at, path in enumerate(named):
-            target = "name" if rule.kind == "field" else (FIRST_NAME, LAST_NAME)[at]
-            _add(found, path, target)
-    for path in rules[("description",)].parts[0].paths():
-        _add(found, path, "description")
-    for place, rule in rules.items():
-        if place[0] not in ("name", "description"):
-            for path in rule.paths():
-                _add(found, path, str(place[-1]).replace("_", " "))
-    return found
-
-
-def _add(found: dict[str, str], path: str, target: str) -> None:
-    for name in path.split("|"):
-        found.setdefault(folded(name), target)
 
 
 def check_columns(tables: Sequence[Table], chosen: Fields[str, str]) -> dict[str, str]:
@@ -118,22 +97,17 @@ def check_columns(tables: Sequence[Table], chosen: Fields[str, str]) -> dict[str
     Raises:
         InputError: no table has such a column, or no column can become that.
     """
-    there = list(dict.fromkeys(column for table in tables for column in table.columns))
+    there = dict.fromkeys(column for table in tables for column in table.columns)
     found: dict[str, str] = {}
     for name, target in chosen.items():
-        place = place_of(dict.fromkeys(there), name)
+        place = place_of(there, name)
         if place is None:
-            raise InputError(
-                f"no table has a column {quoted(name, _SHOWN)}",
-                where="--column",
-                remedy=suggestion(name, there, otherwise=f"The columns are {quoted(', '.join(there), _SHOWN)[1:-1]}."),
-            )
-        if folded(target) in _REFUSED:
-            raise InputError(
-                f"no column becomes {target!r}",
-                where="--column",
-                remedy=f"Write {', '.join(OWN_FIELDS)}, a characteristic such as age, or - to leave the column out.",
-            )
+            listed = f"The columns are {quoted(', '.join(there), _SHOWN)[1:-1]}."
+            remedy = suggestion(name, list(there), otherwise=listed)
+            raise InputError(f"no table has a column {quoted(name, _SHOWN)}", where="--column", remedy=remedy)
+        if folded(target) in ("human", "memories"):
+            remedy = f"Write {', '.join(OWN_FIELDS)}, a characteristic such as age, or - to leave the column out."
+            raise InputError(f"no column becomes {target!r}", where="--column", remedy=remedy)
         found[str(place[0])] = LEFT_OUT if target.strip() == "-" else target
     return found
 
@@ -149,53 +123,40 @@ def as_mapping(columns: Fields[str, str]) -> Mapping:
     Raises:
         InputError: no column becomes the name, or none a description or a characteristic.
     """
+    # A field by any way of writing it, else a characteristic's name as it was written.
+    known = {folded(target): target for target in (*characteristics(), *OWN_FIELDS)}
     given: dict[str, list[Rule]] = {}
     for column, said in columns.items():
         if (wanted := one_line(said)) != LEFT_OUT:
-            target = _target(wanted)
+            target = known.get(folded(wanted), wanted)
             given.setdefault(target, []).append(Rule("column", path=column, split=_SPLIT.get(target, "")))
     name = [rule for target in (FIRST_NAME, "name", LAST_NAME) for rule in given.pop(target, [])]
-    if not name:
-        listed = quoted(", ".join(columns), _SHOWN)[1:-1]
-        raise InputError(
-            "no column is the name",
-            where="--column",
-            remedy=f"Say which column it is; the columns are {listed}.",
-        )
-    rules: dict[Location, Rule] = {("name",): Rule("beside", parts=tuple(name))}
     described = given.pop("description", [])
     facts = {target: parts for target, parts in given.items() if target not in OWN_FIELDS}
+    if not name:
+        remedy = f"Say which column it is; the columns are {quoted(', '.join(columns), _SHOWN)[1:-1]}."
+        raise InputError("no column is the name", where="--column", remedy=remedy)
     if not described and not facts:
-        raise InputError(
-            "no column says who the people are",
-            where="--column",
-            remedy="Say which column is the description, the occupation, the age or another characteristic.",
-        )
-    rules[("description",)] = Rule("first", parts=tuple(_descriptions(described, facts)))
+        remedy = "Say which column is the description, the occupation, the age or another characteristic."
+        raise InputError("no column says who the people are", where="--column", remedy=remedy)
+    rules: dict[Location, Rule] = {
+        ("name",): Rule("beside", parts=tuple(name)),
+        ("description",): Rule("first", parts=tuple(_descriptions(described, facts))),
+    }
     for target, parts in given.items():
         place: Location = ("characteristics", target) if target in facts else (target.replace(" ", "_"),)
-        if target == "knowledge":
-            rules[place] = Rule("first", parts=tuple(parts))
-        else:
-            rules[place] = parts[0] if len(parts) == 1 else Rule("all", parts=tuple(parts))
-    return Mapping(_NAME, rules)
-
-
-def _target(wanted: str) -> str:
-    """What is meant: a field by any way of writing it, else a characteristic's name as it was written."""
-    known = [*OWN_FIELDS, *characteristics()]
-    return next((target for target in known if folded(target) == folded(wanted)), wanted)
+        several = Rule("first" if target == "knowledge" else "all", parts=tuple(parts))
+        rules[place] = parts[0] if len(parts) == 1 else several
+    return Mapping("of its columns", rules)
 
 
 def _descriptions(described: list[Rule], facts: Fields[str, list[Rule]]) -> list[Rule]:
     """The ways to a description, the best first; nothing is invented in any."""
-    ways = [Rule("all", parts=tuple(described))] if described else []
-    brief = [*facts.get("occupation", [])]
-    brief += [Rule("column", path=rule.path, words="{} years old") for rule in facts.get("age", [])]
-    brief += [Rule("column", path=rule.path, words="lives in {}") for rule in facts.get("residence", [])]
-    if brief:
-        ways.append(Rule("all", parts=tuple(brief), join=", "))
-    every = [Rule("column", path=rule.path, words=f"{target}: {{}}") for target, own in facts.items() for rule in own]
-    if every:
-        ways.append(Rule("all", parts=tuple(every), join="; "))
-    return ways
+
+    def worded(target: str, words: str) -> list[Rule]:
+        return [Rule("column", path=rule.path, words=words) for rule in facts.get(target, [])]
+
+    brief = [*facts.get("occupation", []), *worded("age", "{} years old"), *worded("residence", "lives in {}")]
+    every = [rule for target in facts for rule in worded(target, f"{target}: {{}}")]
+    ways = ((described, ""), (brief, ", "), (every, "; "))
+    return [Rule("all", parts=tuple(parts), join=join) for parts, join in ways if parts]

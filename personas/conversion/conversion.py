@@ -7,37 +7,38 @@ read and checked before the first persona is returned. Of a table or list, the g
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
-from persimchat.personas.conversion.columns import Table, as_mapping, check_columns, guessed, table_in
-from persimchat.personas.conversion.draft import SHOWN, Draft, drafted, empty_fields, persona_of, shortened
-from persimchat.personas.conversion.mapping import Mapping as FieldsMapping
-from persimchat.personas.conversion.mapping import find_mapping
-from persimchat.personas.conversion.reading import check_readable, read_all, reader
-from persimchat.personas.conversion.record import Record, Refused
-from persimchat.personas.conversion.shape import Described, described, with_names
-from persimchat.personas.names import full_name
-from persimchat.state.errors import InputError
-from persimchat.state.mind import Call
-from persimchat.state.names import matching
-from persimchat.state.normalise import folded
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import quoted
-from persimchat.state.settings import Settings
+from ...state.document import MAX_BYTES, parse_value
+from ...state.errors import InputError
+from ...state.mind import Call
+from ...state.persona import Persona
+from ...state.plain_text import folded, matching, one_line, quoted
+from ...state.settings import Settings
+from ...state.validation_errors import valid_fields
+from ..files import file_names, persona_text
+from ..names import full_name, validated
+from . import drafts as reading
+from .columns import Table, as_mapping, check_columns, guessed, table_in
+from .drafts import Described, Draft
+from .loading import Record, Refused
+from .mapping import Mapping as FieldsMapping
+from .mapping import find_mapping
+
+OUT: Final = Path("converted")
+"""The default folder of conversions, relative to the working directory."""
+NAMED: Final = 6
+"""The most files that a summary names."""
 
 
 @dataclass(frozen=True)
 class Converted:
-    """One converted description.
-
-    Attributes:
-        persona: the persona.
-        draft: its source, what was mapped and what was left out.
-    """
+    """One converted description: the persona, its source, what was mapped and what was left out."""
 
     persona: Persona
     draft: Draft
@@ -45,7 +46,8 @@ class Converted:
     @property
     def empty(self) -> list[str]:
         """The persona's fields that stayed empty."""
-        return empty_fields(self.persona.model_dump())
+        values = self.persona.model_dump()
+        return [name for name in valid_fields(Persona) if name in values and values[name] in (None, "", [], {})]
 
 
 @dataclass(frozen=True)
@@ -106,30 +108,29 @@ async def convert(
         if refused and not drafts:
             _refuse_all(refused)  # before a model is paid
         records = [one.record for one in unread]
-        await check_readable(records, settings, unread[0].why)
+        await reading.check_readable(records, settings, unread[0].why)
         what = "1 description" if len(unread) == 1 else f"{len(unread)} descriptions"
-        told(f"{reader(settings)} reads {what}{'' if read else ' that no mapping fits'}")
-        more, calls = await read_all(records, settings)
+        told(f"{reading.reader(settings)} reads {what}{'' if read else ' that no mapping fits'}")
+        more, calls = await reading.read_all(records, settings)
         drafts += more
     if pick:
-        known = [*names.values(), *(draft.values["name"] for draft in drafts)]
-        wanted = _picked([name for name in dict.fromkeys(known) if name], pick)
+        known = [name for name in dict.fromkeys([*names.values(), *(draft.values["name"] for draft in drafts)]) if name]
+        if not known:
+            remedy = "Leave --pick out to convert all descriptions."
+            raise InputError(f"there is no description of {pick[0]!r}", where="--pick", remedy=remedy)
+        wanted = {full_name(one, known, what="person", where="--pick") for one in pick}
         drafts = [draft for draft in drafts if draft.values["name"] in wanted]
     order = {id(one.record): n for n, one in enumerate(found)}
     drafts.sort(key=lambda draft: order[id(draft.record)])
-    people = list(_made(_with_different_names(drafts, refused), refused))
+    people = []
+    for draft in map(reading.shortened, _with_different_names(drafts, refused)):
+        with _taking_down(draft.record, refused):  # what exceeds a persona's limits
+            people.append(Converted(validated(Persona, draft.values, where=draft.record.where()), draft))
     if not people:
         _refuse_all(refused)
     refused.sort(key=lambda row: (files.index(row.record.file), row.record.line or order[id(row.record)]))
     skipped = {one.record.file: one.skipped for one in found if one.skipped}
     return Conversion(tuple(people), skipped, tuple(calls), tuple(refused))
-
-
-def _made(drafts: Iterable[Draft], refused: list[Refused]) -> Iterator[Converted]:
-    """The personas of drafts; those that exceed a persona's limits are refused."""
-    for cut in map(shortened, drafts):
-        with _taking_down(cut.record, refused):
-            yield Converted(persona_of(cut), cut)
 
 
 @contextmanager
@@ -157,10 +158,10 @@ def _described(
 ) -> list[Described]:
     chosen = None if mapping is None else find_mapping(mapping)
     if columns is None:
-        return [one for file in files for one in described(file, chosen, read=read)]
+        return [one for file in files for one in reading.described(file, chosen, read=read)]
     tables = {file: table for file in files if (table := table_in(file)) is not None}
     said = check_columns(list(tables.values()), columns)
-    return [one for file in files for one in described(file, _of_columns(tables.get(file), said))]
+    return [one for file in files for one in reading.described(file, _of_columns(tables.get(file), said))]
 
 
 def _of_columns(table: Table | None, said: Mapping[str, str]) -> FieldsMapping | None:
@@ -172,8 +173,7 @@ def _of_columns(table: Table | None, said: Mapping[str, str]) -> FieldsMapping |
 
 def _name(one: Described) -> str:
     """The name in a mapped record; empty if it has none, which is an error only if the record is picked."""
-    taken = one.mapping.rules[("name",)].text(one.record.data) if one.mapping else None
-    return taken.items[0] if taken and taken.items else ""
+    return "".join(one.mapping.rules[("name",)].text(one.record.data).items) if one.mapping else ""
 
 
 def _mapped(
@@ -185,10 +185,10 @@ def _mapped(
         if one.mapping is None or (pick and not any(matching(name, [names[id(one.record)]]) for name in pick)):
             continue
         with _taking_down(one.record, refused):
-            draft = drafted(one.record, one.mapping)
+            draft = reading.drafted(one.record, one.mapping)
             if one.mapping.ids:
                 others = [(o.record, names[id(o.record)]) for o in found if o.mapping is one.mapping]
-                draft = with_names(draft, others, one.mapping.ids)
+                draft = reading.with_names(draft, others, one.mapping.ids)
             drafts.append(draft)
     return drafts
 
@@ -197,14 +197,6 @@ def _may_be(one: Described, pick: Sequence[str]) -> bool:
     """Whether a description contains a picked name, so that the model need not read the others."""
     words = folded(one.record.text)
     return not pick or any(all(word in words for word in folded(name).split()) for name in pick)
-
-
-def _picked(known: Sequence[str], pick: Sequence[str]) -> set[str]:
-    """The full names that `pick` means."""
-    if not known:
-        remedy = "Leave --pick out to convert all descriptions."
-        raise InputError(f"there is no description of {pick[0]!r}", where="--pick", remedy=remedy)
-    return {full_name(wanted, known, what="person", where="--pick") for wanted in pick}
 
 
 def _with_different_names(drafts: Iterable[Draft], refused: list[Refused]) -> list[Draft]:
@@ -218,7 +210,7 @@ def _with_different_names(drafts: Iterable[Draft], refused: list[Refused]) -> li
         other = kept.setdefault(folded(draft.values["name"]), draft)
         if other is draft:
             continue
-        name = quoted(draft.values["name"], SHOWN)
+        name = quoted(draft.values["name"], reading.SHOWN)
         what = f"two people are called {name}, the other is in {other.record.where()}"
         remedy = "Give each a name of its own, or convert the files apart."
         error = InputError(what, where=draft.record.where(), remedy=remedy)
@@ -226,3 +218,117 @@ def _with_different_names(drafts: Iterable[Draft], refused: list[Refused]) -> li
             raise error
         refused.append(Refused(draft.record, error))
     return list(kept.values())
+
+
+# Converted personas as files, and what is said of them
+
+
+def new_place(files: Sequence[Path]) -> Path:
+    """A folder that does not exist yet, named after the one file, or the folder that the files are in."""
+    name = files[0].stem if len(files) == 1 else files[0].absolute().parent.name
+    slug = file_names([name])[0].removesuffix(".yaml")
+    return next(path for n in range(1, 100_000) if not (path := OUT / (slug if n == 1 else f"{slug}-{n}")).exists())
+
+
+def texts_of(people: Sequence[Converted]) -> dict[str, str]:
+    """File name → text, in the people's order. The head says from which file and how; no path of this machine.
+
+    Raises:
+        InputError: a file would not read back as it was written.
+    """
+    names = file_names([one.persona.name for one in people])
+    texts: dict[str, str] = {}
+    for name, one in zip(names, people, strict=True):
+        record = one.draft.record
+        place = record.place or (f"line {record.line}" if record.line else "")
+        source = f"{record.file.name} ({place})" if place else record.file.name
+        text = persona_text(one.persona, [f"Converted from {source} with {one.draft.by}.", *one.draft.notes])
+        if name in texts or not _is_kept(text, one.persona):
+            what = f"the persona of {one.persona.name!r} cannot be kept in a file unchanged"
+            remedy = "Leave this person out with --pick, or change the name."
+            raise InputError(what, where=record.where(), remedy=remedy)
+        texts[name] = text
+    return texts
+
+
+def _is_kept(text: str, persona: Persona) -> bool:
+    """Whether a file's text reads back as the persona that was written."""
+    try:
+        return len(text.encode()) <= MAX_BYTES and Persona.model_validate(parse_value(text)) == persona
+    except ValueError:
+        return False
+
+
+@dataclass
+class Summary:
+    """The result of one or several files.
+
+    Attributes:
+        by: the mapping or model that read them, in words.
+        files: the files.
+        people: how many were converted.
+        facts: (kind, what) → for how many people it holds; kinds are "taken", "left out", "technical", "empty".
+        values: left-out field → its first value, shortened.
+        skipped: entries that describe no person.
+    """
+
+    by: str
+    files: list[Path]
+    people: int = 0
+    facts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    values: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
+
+    def add(self, one: Converted) -> None:
+        """Add one converted description."""
+        draft = one.draft
+        self.people += 1
+        taken = [f"{ours} ← {', '.join(theirs) or 'the mapping itself'}" for ours, theirs in draft.mapped.items()]
+        kinds = {"taken": taken, "left out": draft.left_out, "technical": draft.technical, "empty": one.empty}
+        self.facts.update((kind, what) for kind, found in kinds.items() for what in found)
+        self.values = {**draft.left_out, **self.values}
+
+    def is_like(self, other: Summary) -> bool:
+        """Whether both can share one summary: one person per file, and the same fields."""
+        single = self.people == len(self.files) and other.people == len(other.files)
+        same = self.by == other.by and set(self.facts) == set(other.facts)
+        return single and same and not self.skipped and not other.skipped
+
+    def lines(self) -> Iterator[str]:
+        """The summary in words, its head first."""
+        unlike = list(dict.fromkeys(file.name for file in self.files))
+        names = ", ".join(unlike[:NAMED]) + (", …" if len(unlike) > NAMED else "")
+        of = f"{len(self.files):,} files ({names})" if len(self.files) > 1 else names
+        yield one_line(f"{of}: {'1 person' if self.people == 1 else f'{self.people:,} people'}, with {self.by}")
+        for kind in ("taken", "left out", "technical", "empty"):
+            found = [(what, number) for (of, what), number in self.facts.items() if of == kind]
+            values = self.values if kind == "left out" else {}
+            told = [
+                one_line(f"{what}: {values[what]}" if what in values else what)
+                + (f" ({number:,} of {self.people:,})" if number < self.people else "")
+                for what, number in found
+            ]
+            if kind in ("technical", "empty"):
+                told = [one_line(", ".join(told))] if told else []
+            yield from (f"  {kind:<10} {line}" for line in told)
+        if self.skipped:
+            what = "1 entry that describes" if self.skipped == 1 else f"{self.skipped:,} entries that describe"
+            yield f"  {'skipped':<10} {what} nobody"
+
+
+def summaries(conversion: Conversion) -> list[Summary]:
+    """The summaries of a conversion, in the order of the files."""
+    by_file: dict[tuple[Path, str], Summary] = {}
+    for one in conversion.people:
+        file, by = one.draft.record.file, one.draft.by
+        by_file.setdefault((file, by), Summary(by, [file], skipped=conversion.skipped.get(file, 0))).add(one)
+    found: list[Summary] = []
+    for summary in by_file.values():
+        like = next((other for other in found if other.is_like(summary)), None)
+        if like is None:
+            found.append(summary)
+            continue
+        like.files += summary.files
+        like.people += summary.people
+        like.facts.update(summary.facts)
+    return found

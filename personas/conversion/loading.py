@@ -1,228 +1,105 @@
-"""Reading foreign descriptions of people from files: tables, JSON, text and PDF, with LangChain's document loaders."""
+"""Reading foreign descriptions of people from files: tables, JSON, text, character cards, and PDF with LangChain."""
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.personas.conversion.cards import card_in, card_text, check_length
-from persimchat.personas.conversion.record import Form, Record, Refused, contents, raw_contents
-from persimchat.state.errors import InputError, MissingExtraError
-from persimchat.state.plain_text import one_line
+from ...state.document import read_bytes, read_text
+from ...state.errors import InputError, MissingExtraError
+from ...state.plain_text import one_line
 
+MAX_BYTES: Final = 20_000_000
+"""The largest file of descriptions that is read: some thousands of people."""
+MAX_PICTURE: Final = 4_000_000
+"""The largest picture that is read, in bytes."""
+MAX_TEXT: Final = 256 * 1024
+"""The longest text of a card, in bytes."""
+MARK: Final = "character card"
+"""The field that a card's record has beside its own: which version it is."""
+TAKEN: Final = ("name", "description", "personality", "scenario", "first_mes", "mes_example")
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_KEYWORDS: Final = ("ccv3", "chara")
+"""The keywords of V3 and V2; a V3 card often holds both, for older programs."""
+_LONGEST_NAME: Final = 300
+_SELF: Final = re.compile(r"\{\{char\}\}|<BOT>", re.IGNORECASE)
+_OTHER: Final = re.compile(r"\{\{user\}\}|<USER>", re.IGNORECASE)
+_CARD_REMEDY: Final = "Export the card again, as JSON if the program can."
 _MOST_DEEP: Final = 100
 _TOO_DEEP: Final = "Keep to 100 levels and to ordinary numbers."
-
-
-def load_json(path: Path) -> list[Form]:
-    """The ways to read a JSON file as records, the most literal first.
-
-    These are: the whole as one record; a list's entries; the values of a mapping (a dump, by key); and the same for the
-    only list or mapping inside the root, as in {"agents": [...]}. A character card is one record.
-
-    Raises:
-        InputError: it cannot be read, is not JSON, or has nothing that could be a record.
-    """
-    text = contents(path)
-    root = _parsed(text, path, 1)
-    card = card_in(root)
-    if card is not None:
-        check_length(text, str(path))
-        return [Form((Record(path, data=card),))]
-    forms = _forms(root, path)
-    inner = [value for value in root.values() if isinstance(value, list | Mapping)] if isinstance(root, Mapping) else []
-    if len(inner) == 1:
-        forms += _forms(inner[0], path)[isinstance(inner[0], Mapping) :]
-    if not forms:
-        what = "the file lists no one" if root in ([], {}) else "the file holds no fields"
-        raise InputError(
-            what, where=str(path), remedy='A description is a mapping such as {"name": …}, or a list of such.'
-        )
-    return forms
-
-
-def _picture(path: Path) -> list[Form]:
-    """The character card in a PNG picture."""
-    card = card_in(_parsed(card_text(path), path, 1))
-    if card is None:
-        remedy = "Export it again as a card of version 2 or 3."
-        raise InputError("the text in the picture is no character card", where=str(path), remedy=remedy)
-    return [Form((Record(path, data=card),))]
-
-
-def load_json_lines(path: Path) -> list[Form]:
-    """The records of a JSON Lines file, one per line.
-
-    Raises:
-        InputError: it cannot be read, or a line is not a JSON mapping.
-    """
-    records = []
-    for number, line in enumerate(contents(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        data = _parsed(line, path, number)
-        if not isinstance(data, Mapping):
-            raise InputError("the line is not a mapping", where=f"{path}:{number}", remedy='Write {"name": …} in it.')
-        records.append(Record(path, line=number, data=data))
-    return [Form(tuple(records))]
-
-
-def _forms(data: Any, path: Path) -> list[Form]:
-    """A list's entries; or a mapping as one record, then its values if all of them are mappings."""
-    if isinstance(data, list):
-        for number, entry in enumerate(data, start=1):
-            if not isinstance(entry, Mapping):
-                where = f"{path}, entry {number}"
-                raise InputError("the entry is not a mapping", where=where, remedy='List mappings such as {"name": …}.')
-        records = tuple(Record(path, f"entry {n}", data=entry) for n, entry in enumerate(data, start=1))
-        return [Form(records)] if records else []
-    if not isinstance(data, Mapping) or not data:
-        return []
-    forms = [Form((Record(path, data=data),))]
-    if all(isinstance(value, Mapping) for value in data.values()):
-        forms.append(Form(tuple(Record(path, f"entry {key!r}", data=value) for key, value in data.items()), mixed=True))
-    return forms
-
-
-def _parsed(text: str, path: Path, line: int) -> Any:
-    """The value of a piece of JSON that begins in this line of the file."""
-
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        data = dict(found)
-        if len(data) < len(found):
-            keys = [key for key, _ in found]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            where = f"{path}, field {twice}" if line == 1 else f"{path}:{line}, field {twice}"
-            raise InputError("the field is given twice", where=where, remedy="Keep one of the two.")
-        return data
-
-    def constant(name: str) -> Any:
-        raise InputError(f"{name} is not a number in JSON", where=str(path), remedy="Write a finite number.")
-
-    try:
-        data = json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
-    except json.JSONDecodeError as error:
-        where = f"{path}:{line + error.lineno - 1}:{error.colno}"
-        raise InputError(
-            f"this is not JSON: {error.msg}", where=where, remedy="Correct it there or just before."
-        ) from None
-    except (RecursionError, ValueError):  # ValueError: an integer of thousands of digits
-        raise InputError(
-            "the data is nested too deeply or has endless numbers", where=str(path), remedy=_TOO_DEEP
-        ) from None
-    if _depth(data) > _MOST_DEEP:
-        raise InputError("the data is nested too deeply", where=str(path), remedy=_TOO_DEEP)
-    return data
-
-
-def _depth(data: Any) -> int:
-    """Levels of lists and mappings, counted without recursion."""
-    depth, level = 0, [data]
-    while level:
-        depth += 1
-        level = [
-            inner
-            for value in level
-            if isinstance(value, list | Mapping)
-            for inner in (value.values() if isinstance(value, Mapping) else value)
-        ]
-    return depth
-
-
 _DELIMITERS: Final = (",", ";", "\t", "|")
-
-
-def load_table(path: Path) -> list[Form]:
-    """The rows of a CSV file as records; the first row names the columns.
-
-    The delimiter is the one of comma, semicolon, tab and bar that makes the most columns. A row that is longer than the
-    first is refused; the others are read.
-
-    Raises:
-        InputError: it cannot be read, has no rows, two columns of one name, or only rows longer than the first.
-    """
-    # It imports much that is not needed elsewhere.
-    from langchain_community.document_loaders import CSVLoader
-
-    text = contents(path)
-    delimiter = _delimiter(text, path)
-    header, lines = _survey(text, delimiter, path)
-    columns = [name.strip() or f"column {n}" for n, name in enumerate(header, start=1)]
-    twice = next((name for name in columns if columns.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two columns are called {twice!r}", where=f"{path}:1", remedy="Give each a name of its own.")
-    if not lines:
-        raise InputError(
-            "there is no row below the columns' names", where=str(path), remedy="Write one row for each person."
-        )
-    # All columns as metadata keep their values apart; what is left for the content is what the header does not name.
-    loader = CSVLoader(
-        path,
-        metadata_columns=columns,
-        csv_args={"fieldnames": columns, "delimiter": delimiter},
-        encoding="utf-8-sig",
-    )
-    rows = loader.load()[1:]
-    records, refused = [], []
-    for line, row in zip(lines, rows, strict=True):
-        if row.page_content:
-            remedy = "Put a value that holds the delimiter in quotes."
-            wrong = InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
-            refused.append(Refused(Record(path, line=line), wrong))
-            continue
-        data: dict[str, Any] = {name: row.metadata[name] or "" for name in columns}
-        records.append(Record(path, line=line, data=data))
-    if not records:
-        raise refused[0].error
-    return [Form(tuple(records), refused=tuple(refused))]
-
-
-def _delimiter(text: str, path: Path) -> str:
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
-    try:
-        return max(_DELIMITERS, key=lambda d: len(next(csv.reader([first], delimiter=d), [])))
-    except csv.Error as error:
-        raise _no_csv(error, f"{path}:1") from None
-
-
-def _survey(text: str, delimiter: str, path: Path) -> tuple[list[str], list[int]]:
-    """The first row, and the lines in which the others begin; empty lines are none, as for the loader.
-
-    It is strict where the loader is not: a quote that is never closed would swallow all rows below it.
-    """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] = []
-    lines: list[int] = []
-    begins = 1
-    try:
-        for row in reader:
-            if row and not header:
-                header = row
-            elif row:
-                lines.append(begins)
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        raise _no_csv(error, f"{path}:{begins}") from None
-    return header, lines
-
-
-def _no_csv(error: csv.Error, where: str) -> InputError:
-    return InputError(f"this is not CSV: {error}", where=where, remedy="Check quotes there or just before.")
-
-
 _LABEL: Final = re.compile(r"^[ \t]*([^\W\d_][^:\n]{0,39}?)[ \t]*:[ \t]*(.*)$")
 _LABEL_WORDS: Final = 4
 _NAMES: Final = ("name", "full name")
 _PROSE: Final = "text"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One foreign description: its fields, or only its text, and its place in the file.
+
+    Attributes:
+        file: the file.
+        place: its place in the file, in words ("entry 3"); empty if the line says it, or for the whole file.
+        line: its first line, from 1; None if unknown.
+        data: its fields; empty if there is only text.
+        written: the text, if there are no fields.
+    """
+
+    file: Path
+    place: str = ""
+    line: int | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    written: str = ""
+
+    @property
+    def is_one_of_several(self) -> bool:
+        """Whether the file may hold other descriptions beside it, as a table does."""
+        return bool(self.place or self.line)
+
+    @property
+    def text(self) -> str:
+        """All of it as text, for a model to read."""
+        return self.written or json.dumps(self.data, ensure_ascii=False, indent=1)
+
+    def where(self, path: str = "") -> str:
+        """The place in words: `people.csv:7, field age`."""
+        source = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        return ", ".join(part for part in (source, self.place, f"field {path}" if path else "") if part)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row or entry of which no persona can be made, and what is wrong with it."""
+
+    record: Record
+    error: InputError
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to read a file as records: the whole as one, or the entries of a list.
+
+    Attributes:
+        records: the descriptions, in the file's order.
+        mixed: whether it may hold other things besides descriptions of people, like a database's dump.
+        refused: the rows that cannot be read.
+    """
+
+    records: tuple[Record, ...]
+    mixed: bool = False
+    refused: tuple[Refused, ...] = ()
 
 
 def load(path: Path) -> list[Form]:
@@ -236,9 +113,8 @@ def load(path: Path) -> list[Form]:
         InputError: it cannot be read; naming file, line or entry, and remedy.
     """
     if path.is_dir():
-        raise InputError(
-            "this is a folder", where=str(path), remedy=f"Name the files in it, for example {path}/*.json."
-        )
+        remedy = f"Name the files in it, for example {path}/*.json."
+        raise InputError("this is a folder", where=str(path), remedy=remedy)
     loader = _LOADERS.get(path.suffix.lower())
     if loader is None:
         persona = path.suffix.lower() in (".yaml", ".yml")
@@ -247,23 +123,273 @@ def load(path: Path) -> list[Form]:
     return loader(path)
 
 
+def _contents(path: Path) -> str:
+    text = read_text(path, MAX_BYTES)
+    if not text.strip():
+        raise InputError("the file is empty", where=str(path), remedy="Name a file that describes a person.")
+    return text
+
+
+def _one(path: Path, **given: Any) -> list[Form]:
+    return [Form((Record(path, **given),))]
+
+
+def _json(path: Path) -> list[Form]:
+    """The whole as one record; a list's entries; the values of a mapping (a dump, by key).
+
+    The same for the only list or mapping inside the root, as in {"agents": [...]}. A character card is one record.
+    """
+    text = _contents(path)
+    root = _parsed(text, path)
+    card = card_in(root)
+    if card is not None:
+        check_length(text.encode(), str(path))
+        return _one(path, data=card)
+    forms = _forms(root, path)
+    inner = [value for value in root.values() if isinstance(value, list | Mapping)] if isinstance(root, Mapping) else []
+    if len(inner) == 1:
+        forms += _forms(inner[0], path)[isinstance(inner[0], Mapping) :]
+    if not forms:
+        what = "the file lists no one" if root in ([], {}) else "the file holds no fields"
+        remedy = 'A description is a mapping such as {"name": …}, or a list of such.'
+        raise InputError(what, where=str(path), remedy=remedy)
+    return forms
+
+
+def _picture(path: Path) -> list[Form]:
+    """The character card in a PNG picture."""
+    card = card_in(_parsed(card_text(path), path))
+    if card is None:
+        remedy = "Export it again as a card of version 2 or 3."
+        raise InputError("the text in the picture is no character card", where=str(path), remedy=remedy)
+    return _one(path, data=card)
+
+
+def _json_lines(path: Path) -> list[Form]:
+    records = []
+    for number, line in enumerate(_contents(path).split("\n"), start=1):
+        if line.strip():
+            data = _parsed(line, path, number)
+            if not isinstance(data, Mapping):
+                where = f"{path}:{number}"
+                raise InputError("the line is not a mapping", where=where, remedy='Write {"name": …} in it.')
+            records.append(Record(path, line=number, data=data))
+    return [Form(tuple(records))]
+
+
+def _forms(data: Any, path: Path) -> list[Form]:
+    """A list's entries; or a mapping as one record, then its values if all of them are mappings."""
+
+    def entries(found: Iterable[tuple[object, Any]]) -> tuple[Record, ...]:
+        return tuple(Record(path, f"entry {key}", data=entry) for key, entry in found)
+
+    if isinstance(data, list):
+        wrong = next((n for n, entry in enumerate(data, start=1) if not isinstance(entry, Mapping)), None)
+        if wrong is not None:
+            remedy = 'List mappings such as {"name": …}.'
+            raise InputError("the entry is not a mapping", where=f"{path}, entry {wrong}", remedy=remedy)
+        return [Form(entries(enumerate(data, start=1)))] if data else []
+    if not isinstance(data, Mapping) or not data:
+        return []
+    dump = all(isinstance(value, Mapping) for value in data.values())
+    by_key = [Form(entries((repr(key), value) for key, value in data.items()), mixed=True)] if dump else []
+    return _one(path, data=data) + by_key
+
+
+def _parsed(text: str, path: Path, line: int = 1) -> Any:
+    """The value of a piece of JSON that begins in this line of the file."""
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in found]
+        if len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            where = f"{path}, field {twice}" if line == 1 else f"{path}:{line}, field {twice}"
+            raise InputError("the field is given twice", where=where, remedy="Keep one of the two.")
+        return dict(found)
+
+    def constant(name: str) -> Any:
+        raise InputError(f"{name} is not a number in JSON", where=str(path), remedy="Write a finite number.")
+
+    what = "the data is nested too deeply or has endless numbers"
+    try:
+        data = json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{line + error.lineno - 1}:{error.colno}"
+        remedy = "Correct it there or just before."
+        raise InputError(f"this is not JSON: {error.msg}", where=where, remedy=remedy) from None
+    except (RecursionError, ValueError):  # ValueError: an integer of thousands of digits
+        raise InputError(what, where=str(path), remedy=_TOO_DEEP) from None
+    level, depth = [data], 0
+    while level:  # without recursion
+        depth += 1
+        nested = [value for value in level if isinstance(value, list | dict)]
+        level = [inner for value in nested for inner in (value.values() if isinstance(value, dict) else value)]
+    if depth > _MOST_DEEP:
+        raise InputError("the data is nested too deeply", where=str(path), remedy=_TOO_DEEP)
+    return data
+
+
+# Character cards (V2, V3, and V1's fields): the text that a PNG picture holds, and its fields. Only six fields are
+# taken from a card. Everything else in it, such as instructions to a model, lore, greetings and scripts of extensions,
+# stays where it is and is listed as left out.
+
+
+def card_text(path: Path) -> str:
+    """The JSON text of the card in a PNG picture.
+
+    Raises:
+        InputError: the file cannot be read, is larger than `MAX_PICTURE`, is no PNG or a damaged one, holds no card,
+            or one that is compressed, too long or not text.
+    """
+    where = str(path)
+
+    def refused(what: str, remedy: str = _CARD_REMEDY) -> InputError:
+        return InputError(what, where=where, remedy=remedy)
+
+    held: dict[str, bytes] = {}
+    for kind, data, is_whole in _chunks(read_bytes(path, MAX_PICTURE), refused):
+        keyword, _, written = data.partition(b"\0")
+        name = keyword.decode("latin-1")
+        if kind not in (b"tEXt", b"zTXt", b"iTXt") or name not in _KEYWORDS:
+            continue
+        if kind != b"tEXt":
+            raise refused("the card is compressed, which is not read")
+        if not is_whole:
+            raise refused("the card's checksum is wrong: the file is damaged")
+        if held.setdefault(name, written) != written:
+            raise refused(f"the picture holds two different cards ({name})")
+    found = next((held[name] for name in _KEYWORDS if name in held), None)
+    if found is None:
+        remedy = "Name a picture that was exported as a character card, or the card as JSON."
+        raise refused("the picture holds no character card", remedy)
+    check_length(found[: MAX_TEXT * 4 // 3 + 5], where, MAX_TEXT * 4 // 3 + 4)  # before it is decoded
+    try:
+        text = base64.b64decode(found, validate=True)
+        check_length(text, where)
+        return text.decode("utf-8")
+    except ValueError:
+        raise refused("the card in the picture is not text") from None
+
+
+def _chunks(raw: bytes, refused: Callable[..., InputError]) -> Iterator[tuple[bytes, bytes, bool]]:
+    """The parts of a PNG with their kinds, and whether their checksums are right; nothing is decompressed.
+
+    A PNG begins with a header and ends with an end.
+    """
+    if not raw.startswith(_SIGNATURE):
+        raise refused("this is no PNG picture", "Name a PNG picture, or the card as JSON.")
+    at, kind = len(_SIGNATURE), b""
+    while kind != b"IEND":
+        first, kind = not kind, raw[at + 4 : at + 8]
+        end = at + 12 + int.from_bytes(raw[at : at + 4])
+        if end > len(raw) or not kind.isalpha() or first != (kind == b"IHDR"):
+            raise refused("the PNG picture is damaged, or was cut off")
+        data = raw[at + 8 : end - 4]
+        yield kind, data, zlib.crc32(kind + data) == int.from_bytes(raw[end - 4 : end])
+        at = end
+
+
+def check_length(text: bytes, where: str, most: int = MAX_TEXT) -> None:
+    """Refuse the text of a card that is too long.
+
+    Raises:
+        InputError: it has more bytes than `most`.
+    """
+    if len(text) > most:
+        what = f"the card's text is longer than {MAX_TEXT // 1024} KiB"
+        raise InputError(what, where=where, remedy="Remove its lore book or extensions.")
+
+
+def card_in(root: Any) -> dict[str, Any] | None:
+    """The fields of a card, with `MARK`; None if a value from a JSON file is no card.
+
+    In the six fields that are taken, the placeholders of the character's and the user's name are filled in.
+    """
+    if not isinstance(root, Mapping):
+        return None
+    version = root.get("spec")
+    if isinstance(version, str) and version.startswith("chara_card_v"):
+        fields = root.get("data")
+    else:
+        version, fields = "chara_card_v1", root if all(key in root for key in TAKEN) else None
+    if not isinstance(fields, Mapping):
+        return None
+    card = {str(key): value for key, value in fields.items()}
+    name = fields.get("name")
+    if isinstance(name, str) and len(name) <= _LONGEST_NAME:
+        taken = {key: card[key] for key in TAKEN if isinstance(card.get(key), str)}
+        card |= {key: _OTHER.sub("the other", _SELF.sub(lambda _: name, text)) for key, text in taken.items()}
+    return {**card, MARK: version}
+
+
+# Tables and text
+
+
+def load_table(path: Path) -> list[Form]:
+    """The rows of a CSV file as records; the first row names the columns.
+
+    The delimiter is the one of comma, semicolon, tab and bar that makes the most columns. A row that is longer than the
+    first is refused; the others are read.
+
+    Raises:
+        InputError: it cannot be read, has no rows, two columns of one name, or only rows longer than the first.
+    """
+    (_, header), *rows = _rows(_contents(path), path)
+    columns = [name.strip() or f"column {n}" for n, name in enumerate(header, start=1)]
+    twice = next((name for name in columns if columns.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two columns are called {twice!r}", where=f"{path}:1", remedy="Give each a name of its own.")
+    if not rows:
+        remedy = "Write one row for each person."
+        raise InputError("there is no row below the columns' names", where=str(path), remedy=remedy)
+    records, refused = [], []
+    for line, row in rows:
+        if len(row) > len(columns):
+            remedy = "Put a value that holds the delimiter in quotes."
+            wrong = InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
+            refused.append(Refused(Record(path, line=line), wrong))
+        else:
+            records.append(Record(path, line=line, data=dict(zip_longest(columns, row, fillvalue=""))))
+    if not records:
+        raise refused[0].error
+    return [Form(tuple(records), refused=tuple(refused))]
+
+
+def _rows(text: str, path: Path) -> list[tuple[int, list[str]]]:
+    """The rows that are not empty, with the lines in which they begin; at least one.
+
+    It is strict: a quote that is never closed would swallow all rows below it.
+    """
+    first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
+    found: list[tuple[int, list[str]]] = []
+    begins = 1
+    try:
+        widths = {d: len(next(csv.reader([first], delimiter=d), [])) for d in _DELIMITERS}
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else max(_DELIMITERS, key=lambda d: widths[d])
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        for row in reader:
+            found += [(begins, row)] if row else []
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        remedy = "Check quotes there or just before."
+        raise InputError(f"this is not CSV: {error}", where=f"{path}:{begins}", remedy=remedy) from None
+    return found
+
+
 def _text(path: Path) -> list[Form]:
     """Lines such as `Name: …` as fields, one record for every name; any other text as a single record of text."""
-    from langchain_community.document_loaders import TextLoader
-
-    contents(path)  # names the line with the wrong encoding
-    text = TextLoader(path, encoding="utf-8-sig").load()[0].page_content
+    text = io.StringIO(_contents(path), newline=None).read()
     labelled = _labelled(text, path)
-    return [Form(tuple(labelled)), *_whole(text, path)] if labelled else _whole(text, path)
+    whole = _one(path, written=text)
+    return [Form(tuple(labelled)), *whole] if labelled else whole
 
 
 def _pdf(path: Path) -> list[Form]:
-    raw_contents(path)  # the loader would take a missing file for an address, and fetch it
+    read_bytes(path, MAX_BYTES)  # the loader would take a missing file for an address, and fetch it
     if find_spec("pypdf") is None:
         raise MissingExtraError(f"reading the PDF {path}", "pdf")
     from langchain_community.document_loaders import PyPDFLoader
 
-    remedy = "Save it again from the program that made it, or save its text as a .txt file."
     log = logging.getLogger("pypdf")
     level = log.level
     log.setLevel(logging.CRITICAL)  # the library would report every irregularity of the file on standard error
@@ -271,18 +397,14 @@ def _pdf(path: Path) -> list[Form]:
         text = PyPDFLoader(path.resolve(), mode="single", pages_delimiter="\n").load()[0].page_content
     except Exception as error:  # the library raises many kinds of errors for a broken file
         what = f"the PDF cannot be read: {one_line(str(error)) or type(error).__name__}"
+        remedy = "Save it again from the program that made it, or save its text as a .txt file."
         raise InputError(what, where=str(path), remedy=remedy) from error
     finally:
         log.setLevel(level)
     if not text.strip():
-        raise InputError(
-            "the PDF holds no text; it may be scanned", where=str(path), remedy="Save its text as a .txt file."
-        )
-    return _whole(text, path)
-
-
-def _whole(text: str, path: Path) -> list[Form]:
-    return [Form((Record(path, written=text),))]
+        what = "the PDF holds no text; it may be scanned"
+        raise InputError(what, where=str(path), remedy="Save its text as a .txt file.")
+    return _one(path, written=text)
 
 
 def _labelled(text: str, path: Path) -> list[Record]:
@@ -315,8 +437,8 @@ def _labelled(text: str, path: Path) -> list[Record]:
 _LOADERS: Final[dict[str, Callable[[Path], list[Form]]]] = {
     ".csv": load_table,
     ".tsv": load_table,
-    ".json": load_json,
-    ".jsonl": load_json_lines,
+    ".json": _json,
+    ".jsonl": _json_lines,
     ".txt": _text,
     ".md": _text,
     ".pdf": _pdf,

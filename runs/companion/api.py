@@ -8,17 +8,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from persimchat.graph.node import background, wait_for
-from persimchat.personas.place_file import place_for
-from persimchat.runs.companion.events import Answered, Event
-from persimchat.runs.companion.session import Companion
-from persimchat.runs.companion.world import World, opened_world
-from persimchat.runs.companion.worldfile import companion_settings, is_world, read_place, read_world
-from persimchat.state.companion import Happening, Tie
-from persimchat.state.errors import InputError
-from persimchat.state.persona import Persona
-from persimchat.state.place import Place, place_of
-from persimchat.state.settings import Settings
+from ...graph.node import background, wait_for
+from ...personas.place_file import place_for
+from ...state.companion import Happening, Tie
+from ...state.companion.place import Place, place_of
+from ...state.errors import InputError
+from ...state.persona import Persona
+from ...state.settings import Settings
+from .events import Answered, Event
+from .folder import companion_settings, is_world, read_place, read_world
+from .session import Companion
+from .world import World, opened_world
 
 Result = TypeVar("Result")
 
@@ -134,8 +134,9 @@ class Talking:
         return found[-1]
 
     async def _forget(self) -> None:
-        await self._session.forget()
-        self._session = await self._world.companion(self._session.agent, self._session.person)
+        agent, person = self._session.agent, self._session.person
+        await self._world.forget(person, agent)
+        self._session = await self._world.companion(agent, person)
 
 
 def companion(

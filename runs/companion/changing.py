@@ -1,7 +1,6 @@
-"""Changes to an open world: where agents are and who they are, what people are called, what time it is.
+"""Changes to an open world: its agents and their facts, what people are called, what time it is.
 
-The place with its agents is in place.yaml of the world's folder, written whole at each change, and in the store. An
-agent that has talked has a mind with its own copy of the persona, which changes along. Callers see to it that nobody
+An agent that has talked has a mind with its own copy of the persona, which changes along. Callers see to it that nobody
 talks with an agent or person that changes.
 """
 
@@ -9,25 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.graph.companion.records import held_pair, lock_of, ties_of
-from persimchat.memory.recollection import remember
-from persimchat.runs.companion.keys import rename_keys
-from persimchat.runs.companion.world import World
-from persimchat.runs.folder.lock import LOCK, PID, held
-from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
-from persimchat.state.document import Document, dotted
-from persimchat.state.errors import InputError, MachineError, suggestion
-from persimchat.state.memory import profile_memory
-from persimchat.state.mind import Mind
-from persimchat.state.normalise import folded
-from persimchat.state.place import Agent, Place
-from persimchat.state.validation_errors import input_error
+from ...graph.companion.consolidating import tellings_of, with_memories
+from ...graph.companion.records import held_pair, lock_of, ties_of
+from ...memory.recollection import remember
+from ...state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
+from ...state.companion.facts import Origin, Taken, edited, forgotten, outdated_words, pinned, without_outdated
+from ...state.companion.place import Agent, Place
+from ...state.document import Document, dotted
+from ...state.emotion import EMOTIONS
+from ...state.errors import InputError, MachineError, suggestion
+from ...state.memory import profile_memory
+from ...state.mind import Mind
+from ...state.plain_text import folded
+from ...state.validation_errors import input_error
+from ..folder.lock import LOCK, PID, held
+from .keys import rename_keys
+from .personal_data import with_what_rests_on
+from .session import Companion
+from .world import World
 
 _PLACE: Final = ""
 """In the place of an agent's name: the lock of the world's place."""
@@ -161,7 +165,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
             tie = await records.tie(agent, known["id"])
             if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
-    await asyncio.to_thread(rename_keys, world.folder, old, shown)
+    rename_keys(world.store, world.name, old, shown)
     if any(person_key(one.name) == was for one in world.place.people):
         await _change(world, lambda place: _with_name(place, was, shown))
     return shown
@@ -245,3 +249,100 @@ def _free_id(name: str, used: set[str]) -> str:
     while new_person_id(name, number) in used:
         number += 1
     return new_person_id(name, number)
+
+
+# What people do to single facts; terminal and page share it
+
+
+async def pin_fact(companion: Companion, fact: str, pin: bool = True) -> Tie:
+    """Keep a fact when there are too many, or no longer.
+
+    Args:
+        companion: of agent and person.
+        fact: its id.
+        pin: whether it is kept.
+
+    Raises:
+        InputError: there is no such fact in force.
+    """
+
+    async def change(tie: Tie, _: Mind) -> Taken:
+        return Taken(pinned(tie, fact, pin))
+
+    return await _changed(companion, change)
+
+
+async def edit_fact(companion: Companion, fact: str, statement: str, by: str) -> Tie:
+    """Write another statement in place of a fact, which is kept as replaced.
+
+    Args:
+        companion: of agent and person.
+        fact: its id.
+        statement: what is true instead.
+        by: who writes it.
+
+    Raises:
+        InputError: there is no such fact in force, or the statement is empty.
+    """
+    world = companion.world
+
+    async def change(tie: Tie, mind: Mind) -> Taken:
+        own = mind["companion"]
+        origin = Origin(
+            agent=companion.agent,
+            tick=own.get("tick", 0),
+            emotion=tuple(mind["emotion"][name] for name in EMOTIONS),
+            talk="",
+            at=world.now(),
+            place=own.get("at", ""),
+            shared=world.place.share_between_people,
+        )
+        made = edited(tie, fact, statement, by, origin)
+        told = await tellings_of(mind, made.tie, made.gone, world.settings)
+        words = outdated_words(made.tie, made.gone, companion.agent)
+        return Taken(without_outdated(made.tie, words), made.memories, [*made.gone, *told])
+
+    return await _changed(companion, change)
+
+
+async def forget_fact(companion: Companion, fact: str) -> Tie:
+    """Forget a fact and what it had replaced, with percepts, summaries and insights that tell of it.
+
+    They are recalled no more. The talk in which the fact was told stays in the transcript, and Chroma's files keep the
+    words until the person is forgotten.
+
+    Args:
+        companion: of agent and person.
+        fact: its id.
+
+    Raises:
+        InputError: there is no such fact.
+    """
+    world = companion.world
+
+    async def change(tie: Tie, mind: Mind) -> Taken:
+        left, gone = forgotten(tie, fact)
+        told = await tellings_of(mind, tie, gone, world.settings)
+        left = without_outdated(left, outdated_words(tie, gone, companion.agent))
+        known = await asyncio.to_thread(world.memories, mind)
+        return Taken(left, [], sorted(with_what_rests_on({*gone, *told}, known.values())))
+
+    return await _changed(companion, change)
+
+
+async def _changed(companion: Companion, change: Callable[[Tie, Mind], Awaitable[Taken]]) -> Tie:
+    """The tie after a change, which is written together with the mind; no digest is under way meanwhile."""
+    world = companion.world
+    await companion.settled()
+    async with held_pair(world.name, companion.agent, companion.person_id, mind=True):
+        tie, mind = await companion.tie(), await world.mind(companion.agent)
+        if tie is None or mind is None:
+            raise InputError(
+                f"{companion.agent} has never talked with {companion.person!r}",
+                where=f"world {world.folder}",
+                remedy="Talk first.",
+            )
+        taken = await change(tie, mind)
+        mind = await with_memories(mind, taken.memories, taken.gone, world.settings)
+        await world.records.keep(companion.agent, mind=mind, tie=taken.tie)
+    return taken.tie

@@ -1,12 +1,14 @@
-"""The events of a talk with a companion; terminal, page, `/v1`, UDP and Python share them."""
+"""The events of a world: those of a talk, which every client gets, and those that the world's log keeps."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from persimchat.state.companion import Label
+from ...models.recording import Row
+from ...state.companion import Label
+from ..log import Kind, Kinds
 
 
 class CompanionEvent(BaseModel):
@@ -76,4 +78,67 @@ class TalkOver(CompanionEvent):
 
 
 Event = Annotated[Speaking | Token | Sentence | Answered | Acted | TalkOver, Field(discriminator="type")]
-"""Any event."""
+"""Any event of a talk."""
+
+
+class Opened(CompanionEvent):
+    """The world was opened, or written anew; the last one says what counts."""
+
+    world: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="its id; a copied folder keeps it")
+    at: str = Field(description="ISO local time")
+    embedding: str = Field(description="of all memories")
+    memories: str = Field(default="memory", description="the folder of memories in the world's")
+    settings: dict[str, Any] = Field(default_factory=dict, description="those given")
+    prompt_hash: str = ""
+    versions: dict[str, str] = {}
+
+
+class Exchanged(CompanionEvent):
+    """An exchange that is over: appraised, or given up (`Exchange`)."""
+
+    agent: str
+    person: str = Field(description="id of the person")
+    id: str
+    talk: str
+    turn: int
+    at: str
+    said: str
+    utterance: str
+    emotion: Label
+    trust: int
+    end: bool
+    appraised: bool
+    tried: int = 0
+    events: list[str] = []
+
+
+class Retracted(CompanionEvent):
+    """An exchange was taken back, as if it had not been."""
+
+    agent: str
+    person: str
+    id: str
+
+
+class Asked(Row):
+    """A request to a model, with when it was made and for whom."""
+
+    at: str = Field(default="", description="ISO local time")
+    person: str = Field(default="", description="id of the person; empty: for nobody")
+
+
+def _given(event: BaseModel) -> dict[str, Any]:
+    return event.model_dump(mode="json", exclude_unset=True)
+
+
+def _request(asked: Asked) -> dict[str, Any]:
+    return asked.line()
+
+
+KINDS: Final[Kinds] = {
+    "opened": Kind(Opened, "openings"),
+    "exchange": Kind(Exchanged, "exchanges", body=_given),
+    "retracted": Kind(Retracted, "retractions"),
+    "asked_model": Kind(Asked, "requests", body=_request),
+}
+"""The kinds of a world's log, by name."""

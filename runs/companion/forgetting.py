@@ -1,48 +1,36 @@
-"""Forgets a person: with one agent or with all, in every file of a world that nobody works on.
+"""Forgets a person: with one agent or with all, in everything that a world keeps.
 
-Files that hold words are written anew without them (runs/companion/renewing.py); what belongs to a person is decided in
-runs/companion/belonging.py.
+The world is written anew without them (`renewed`); what belongs to a person is decided in
+runs/companion/personal_data.py.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from ...graph.companion.records import PLACE, ties_of
+from ...memory.chroma_client import blank_spare
+from ...memory.recollection import discard
+from ...memory.store import MemoryStore, release
+from ...personas.names import full_name
+from ...state.companion import DIGESTED, Tie, exchange_id, new_person_id, person_key, thread_id
+from ...state.errors import MachineError
+from ..folder.jsonl import as_text
+from ..folder.lock import held
+from ..log import Log, seal
+from .events import KINDS, Opened
+from .folder import WORLD, agents_in, memories_in, person_in, read_world, records_in, renewed, settle
+from .keys import KEYS as OF_KEYS
+from .personal_data import carried, memories_of, mentioning, with_what_rests_on, without
 
-from persimchat.graph.companion.records import ties_of
-from persimchat.memory.recollection import discard
-from persimchat.memory.store import release
-from persimchat.personas.names import full_name
-from persimchat.runs.companion.belonging import (
-    Person,
-    carried,
-    memories_of,
-    mentioning,
-    with_what_rests_on,
-    without,
-    without_entries,
-)
-from persimchat.runs.companion.budget import PERSON
-from persimchat.runs.companion.exchanges import EXCHANGES
-from persimchat.runs.companion.keys import KEYS
-from persimchat.runs.companion.reading import memories_in, person_in, records_in
-from persimchat.runs.companion.reembedding import MEMORIES
-from persimchat.runs.companion.renewing import Row, copy_database, copy_lines, copy_memories, renewed, settle
-from persimchat.runs.companion.stores import MINDS
-from persimchat.runs.companion.worldfile import PLACE, WORLD, WorldFile, read_world
-from persimchat.runs.folder.calls import CALLS, EMBEDDINGS
-from persimchat.runs.folder.jsonl import json_lines
-from persimchat.runs.folder.lock import held
-from persimchat.state.companion import DIGESTED, Tie, exchange_id, new_person_id, thread_id
-
-EVENTS: Final = "events.jsonl"
 BEYOND: Final = (
     "copies and backups of the world's folder",
     "what model and embedding servers keep of requests",
@@ -89,35 +77,38 @@ def forget(folder: Path, person: str, agent: str | None, *, mentions: bool = Fal
     read_world(folder)
     with held(folder, "world"):
         settle(folder)
-        file = read_world(folder)
-        work = _Work(folder, file, person, agent, mentions)
-        release(str(folder / MEMORIES))
-        with renewed(folder) as new:
-            work.write(new)
-        discard(file.world)
+        known = read_world(folder)
+        work = _Work(folder, known, person, agent, mentions)
+        release(str(folder / known.memories))
+        with renewed(folder) as (copy, memories):
+            work.write(copy, memories)
+        discard(known.world)
         return work.result()
 
 
 class _Work:
-    """What is to go from a world, and how its files are written without it."""
+    """What is to go from a world, and how it is written without it."""
 
-    def __init__(self, folder: Path, file: WorldFile, person: str, agent: str | None, mentions: bool) -> None:
-        self._folder, self._world, self._embedding, self._mentions = folder, file.world, file.embedding, mentions
-        self._records = records_in(folder)
-        self._person = person_in(self._records, folder, file.world, person)
-        names = [key for (prefix, key) in self._records if prefix == f"{self._world}.minds"]
-        self._agents = sorted(names) if agent is None else [full_name(agent, names, what="agent", where=str(folder))]
-        self._ties = {name: tie for name in names if (tie := self._tie(name)) is not None}
+    def __init__(self, folder: Path, known: Opened, person: str, agent: str | None, mentions: bool) -> None:
+        self._folder, self._known, self._world, self._mentions = folder, known, known.world, mentions
+        with Log(folder / WORLD, KINDS, read_only=True) as log:
+            self._records = records_in(log)
+            own = log.rows("SELECT agent, body ->> '$.person', body ->> '$.id' FROM events WHERE kind = 'exchange'")
+        self._person = person_in(self._records, folder, self._world, person)
+        names = agents_in(self._records, self._world)
+        self._agents = names if agent is None else [full_name(agent, names, what="agent", where=str(folder))]
+        found = {name: self._records.get((".".join(ties_of(self._world, name)), self._person.id)) for name in names}
+        self._ties = {name: Tie.model_validate(value) for name, value in found.items() if value is not None}
         self._counts: Counter[str] = Counter()
-        self._memories = memories_in(folder, file)
+        self._memories = memories_in(folder, known)
         self._mentioned: list[tuple[str, str]] = []
         self._gone = {name: self._gone_from(name) for name in self._agents}
         self._everywhere = not self._ties.keys() - set(self._agents)
-        self._threads = {thread_id(self._world, name, self._person.id) for name in self._agents}
-
-    def _tie(self, agent: str) -> Tie | None:
-        found = self._records.get((".".join(ties_of(self._world, agent)), self._person.id))
-        return None if found is None else Tie.model_validate(found)
+        self._threads = {name: thread_id(self._world, name, self._person.id) for name in self._agents}
+        self._exchanges = {
+            name: {id_ for who, person_id, id_ in own if (who, person_id) == (name, self._person.id)}
+            for name in self._agents
+        }
 
     def _gone_from(self, agent: str) -> set[str]:
         """Ids of the memories that an agent is to lose."""
@@ -135,55 +126,44 @@ class _Work:
         self._counts += Counter(facts=len(facts), memories=len(gone & known.keys()) - insights, insights=insights)
         return gone
 
-    def write(self, new: Path) -> None:
-        """Write the files that hold words anew, into a folder.
+    def write(self, copy: sqlite3.Connection, memories: Path) -> None:
+        """Delete it from a copy of the world's file, and write the memories that stay into a new folder.
 
         Raises:
-            OSError: a file cannot be read or written.
+            sqlite3.Error: the copy cannot be written.
             MachineError: Chroma failed.
         """
-        copy_database(self._folder / MINDS, new / MINDS, self._row)
-        if (self._folder / MEMORIES).is_dir():
-            stay = {
-                (self._world, agent, self._embedding): [
-                    one.id for one in memories if one.id not in self._gone.get(agent, ())
-                ]
-                for agent, memories in self._memories.items()
-            }
-            copy_memories(self._folder / MEMORIES, new / MEMORIES, stay)
-        for name, change in ((EXCHANGES, self._exchange), (EVENTS, self._event), (CALLS, self._call)):
-            if (self._folder / name).is_file():
-                gone = copy_lines(self._folder / name, new / name, change)
-                self._counts[Path(name).stem] += gone
-        if (self._folder / EMBEDDINGS).is_file():
-            (new / EMBEDDINGS).write_bytes(b"")  # vectors by the digest of a text, which may be the person's
-        if self._everywhere:
-            for name in (PLACE, KEYS, WORLD):
-                if (self._folder / name).is_file():
-                    self._write_without_entries(self._folder / name, new / name)
+        for agent, thread in self._threads.items():
+            ours = (agent, self._person.id)
+            self._counts["threads"] += copy.execute("DELETE FROM checkpoints WHERE thread_id = ?", [thread]).rowcount
+            copy.execute("DELETE FROM writes WHERE thread_id = ?", [thread])
+            query = "DELETE FROM events WHERE kind = ? AND agent = ? AND body ->> '$.person' = ?"
+            self._counts["exchanges"] += copy.execute(query, ("exchange", *ours)).rowcount
+            copy.execute(query, ("retracted", *ours))
+            self._write_requests(copy, agent)
+        for (prefix, key), value in self._records.items():
+            left = self._record(prefix, key, value)
+            if left is None:
+                copy.execute("DELETE FROM store WHERE prefix = ? AND key = ?", (prefix, key))
+            elif left != value:
+                text = json.dumps(left, ensure_ascii=False)
+                copy.execute("UPDATE store SET value = ? WHERE prefix = ? AND key = ?", (text, prefix, key))
+        self._copy_memories(memories)
 
-    def result(self) -> Forgotten:
-        """What was done."""
-        counts = {what: number for what, number in self._counts.items() if number}
-        left = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and _names(path, self._person)]
-        named = [str(path.relative_to(self._folder)) for path in left]
-        return Forgotten(self._person.name, self._agents, counts, self._mentioned, named)
-
-    def _row(self, table: str, row: Row) -> Row | None:
-        """What becomes of a row of the database."""
-        if row.get("thread_id") in self._threads:
-            self._counts["threads"] += table == "checkpoints"
-            return None
-        if table == "store":
-            value = json.loads(row["value"])
-            left = self._record(str(row["prefix"]), str(row["key"]), value)
-            if left is None or left == value:
-                return None if left is None else row
-            return {**row, "value": json.dumps(left, ensure_ascii=False)}
-        return row
+    def _write_requests(self, copy: sqlite3.Connection, agent: str) -> None:
+        """Requests for the person stay as numbers, without words and without the person."""
+        query = "SELECT number, turn, checkpoint, body FROM events WHERE kind = 'asked_model' AND agent = ?"
+        for number, turn, checkpoint, body in copy.execute(query, [agent]).fetchall():
+            asked = json.loads(body)
+            whose = asked.get("person")
+            if whose == self._person.id or (not whose and self._person.is_in(asked)):
+                self._counts["calls"] += 1
+                bare = as_text({name: it for name, it in asked.items() if name not in ("answer", "failed", "person")})
+                sealed = seal("asked_model", turn, agent, checkpoint, bare)
+                copy.execute("UPDATE events SET body = ?, seal = ? WHERE number = ?", (bare, sealed, number))
 
     def _record(self, prefix: str, key: str, value: Any) -> Any:
-        """A record of the store; None: it goes."""
+        """What is left of a record of the store; None: it goes."""
         kind, _, owner = prefix.removeprefix(f"{self._world}.").partition(".")
         if kind == "minds" and key in self._agents:
             left = without(value, self._gone[key], self._person, self._exchanges_with(key))
@@ -194,16 +174,24 @@ class _Work:
                 self._counts["ties"] += 1
                 return None
             return self._tie_of_another(value)
-        if kind == "people" and self._everywhere and self._is_or_was(value):
-            return None
-        return without_entries(value, self._person) if kind == "place" and self._everywhere else value
+        if self._everywhere:
+            match kind:
+                case "people" if self._is_or_was(value):
+                    return None
+                case _ if kind == OF_KEYS and person_key(value["person"]) == self._person.key:
+                    self._counts["keys"] += 1
+                    return None
+                case _ if kind == PLACE and key == PLACE:
+                    people = [one for one in value["people"] if person_key(one["name"]) != self._person.key]
+                    self._counts["people of the place"] += len(value["people"]) - len(people)
+                    return {**value, "people": people}
+        return value
 
     def _exchanges_with(self, agent: str) -> set[str]:
         """Ids of an agent's exchanges with the person."""
-        path, thread = self._folder / EXCHANGES, thread_id(self._world, agent, self._person.id)
-        rows = json_lines(path, lambda line: line.value, lenient=True)
-        found = {row["id"] for row in rows if (row["agent"], row["person"]) == (agent, self._person.id)}
-        return found | {exchange_id(thread, number) for number in range(1, len(found) + DIGESTED + 1)}
+        found = self._exchanges[agent]
+        numbers = range(1, len(found) + DIGESTED + 1)
+        return found | {exchange_id(self._threads[agent], number) for number in numbers}
 
     def _is_or_was(self, known: Mapping[str, str]) -> bool:
         """Whether an entry of the people is the person's, or keeps an earlier name free for nobody else."""
@@ -225,51 +213,32 @@ class _Work:
             left["facts"] = [fact for fact in value["facts"] if not self._person.is_in(fact)]
         return left
 
-    def _exchange(self, line: Row) -> Row | None:
-        """A line of exchanges.jsonl."""
-        return None if line.get("person") == self._person.id and line.get("agent") in self._agents else line
-
-    def _event(self, line: Row) -> Row | None:
-        """A line of events.jsonl; one of nobody's talk goes if it names the person."""
-        if line.get("agent") not in (None, *self._agents):
-            return line
-        theirs = self._person.is_meant_by(line.get("person"))
-        return None if theirs or (not line.get("person") and self._person.is_in(line)) else line
-
-    def _call(self, line: Row) -> Row | None:
-        """A line of calls.jsonl: one for the person stays as a number, without words and without the person."""
-        if line.get("agent") not in self._agents:
-            return line
-        if line.get(PERSON) == self._person.id or (not line.get(PERSON) and self._person.is_in(line)):
-            self._counts["calls"] += 1
-            return {key: item for key, item in line.items() if key not in ("answer", "failed", PERSON)}
-        return line
-
-    def _write_without_entries(self, old: Path, new: Path) -> None:
-        """Write a file that lists people without this one; one that does not list them stays as it is."""
-        text, is_json = old.read_text(encoding="utf-8"), old.suffix == ".json"
-        value = json.loads(text) if is_json else yaml.safe_load(text)
-        left = without_entries(value, self._person)
-        if left == value:
+    def _copy_memories(self, target: Path) -> None:
+        """Copy the memories that stay; Chroma keeps deleted ones in its log and its indexes."""
+        if not self._memories:
             return
-        self._counts[f"entries in {old.name}"] += 1
-        dumped = json.dumps(left, ensure_ascii=False, indent=2) + "\n" if is_json else _as_yaml(left)
-        new.touch(mode=0o600)
-        new.write_text(dumped, encoding="utf-8")
-        new.chmod(old.stat().st_mode & 0o777)
+        source = MemoryStore(str(self._folder / self._known.memories))
+        with closing(source), closing(MemoryStore(str(target))) as new:
+            for agent, memories in self._memories.items():
+                stay = [one.id for one in memories if one.id not in self._gone.get(agent, ())]
+                source.copy_to(new, self._world, self._world, agent, self._known.embedding, stay)
+        if strange := blank_spare(target):
+            raise MachineError(
+                "an index of memories has a form that is not known, so nobody can say what is in it",
+                where=str(strange[0]),
+                remedy="Install the version of Chroma that PerSimChat was tested with, and try again.",
+            )
+
+    def result(self) -> Forgotten:
+        """What was done."""
+        counts = {what: number for what, number in self._counts.items() if number}
+        forms = {form for name in (self._person.name, self._person.key) for form in (name, json.dumps(name)[1:-1])}
+        found = "|".join(re.escape(form) for form in sorted(forms)).encode()
+        named = re.compile(rb"(?<![A-Za-z0-9])(?:" + found + rb")(?![A-Za-z0-9])", re.IGNORECASE)
+        paths = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and named.search(path.read_bytes())]
+        left = [str(path.relative_to(self._folder)) for path in paths]
+        return Forgotten(self._person.name, self._agents, counts, self._mentioned, left)
 
 
 def _plans(mind: Mapping[str, Any]) -> int:
     return len(mind.get("companion", {}).get("plan", []))
-
-
-def _as_yaml(value: Any) -> str:
-    return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
-
-
-def _names(path: Path, person: Person) -> bool:
-    """Whether a file has a person's name as words of their own, as UTF-8 or escaped as in JSON."""
-    data = path.read_bytes()
-    forms = {form for name in (person.name, person.key) for form in (name, json.dumps(name)[1:-1])}
-    found = "|".join(re.escape(form) for form in sorted(forms)).encode()
-    return re.search(rb"(?<![A-Za-z0-9])(?:" + found + rb")(?![A-Za-z0-9])", data, re.IGNORECASE) is not None

@@ -1,8 +1,8 @@
 """Checkpoints in a file: LangGraph's SQLite saver, extended to keep less and to detect damage.
 
 Every row has a seal, a checksum of its key columns; values have checksums of their own. SQLite's own check finds keys
-that differ from their index, and broken pages. Values are compressed with dictionaries, each kept in the transaction of
-the checkpoint with which it was made (`runs/folder/checkpoint_values.py`).
+that differ from their index, and broken pages. Values are compressed with a dictionary of the first ones, which the
+file holds.
 
 The tasks of a step are kept as long as they may have to be repeated. Once the next checkpoint exists, their input, by
 far the largest part of a checkpoint, is dropped. The channels remain: from them, the states of all turns are restored.
@@ -10,15 +10,18 @@ far the largest part of a checkpoint, is dropped. The channels remain: from them
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
+import threading
 import zlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import aiosqlite
+import zstandard
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
@@ -30,13 +33,14 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
     writes_sort_key,
 )
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Send
 
-from persimchat.graph.checkpoint_ids import id_above
-from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer, damaged
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
 
+_PATIENCE_S: Final = 30.0
+"""Seconds to wait while somebody else writes."""
 _TASKS: Final = "__pregel_tasks"
 """LangGraph's channel of the next tasks, each with its input."""
 _NEXT: Final = "branch:to:"
@@ -47,27 +51,24 @@ _WRITES: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "tas
 _SEALED: Final = {"checkpoints": _CHECKPOINTS, "writes": _WRITES}
 """By table, the columns that a seal covers: all but the value."""
 
-_DICTIONARIES: Final = "CREATE TABLE IF NOT EXISTS dictionaries (number INTEGER PRIMARY KEY, value BLOB NOT NULL)"
 _NEW_FILE: Final = """
     PRAGMA page_size = 16384;
     PRAGMA journal_mode = WAL;
     PRAGMA wal_autocheckpoint = 250;
+    CREATE TABLE IF NOT EXISTS checkpoints (
+        thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+        parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, seal INTEGER,
+        PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
     CREATE TABLE IF NOT EXISTS writes (
-        thread_id TEXT NOT NULL,
-        checkpoint_ns TEXT NOT NULL DEFAULT '',
-        checkpoint_id TEXT NOT NULL,
-        task_id TEXT NOT NULL,
-        task_path TEXT NOT NULL DEFAULT '',
-        idx INTEGER NOT NULL,
-        channel TEXT NOT NULL,
-        type TEXT,
-        value BLOB,
-        PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
-    ) WITHOUT ROWID;
+        thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
+        task_id TEXT NOT NULL, task_path TEXT NOT NULL DEFAULT '', idx INTEGER NOT NULL, channel TEXT NOT NULL,
+        type TEXT, value BLOB, seal INTEGER,
+        PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS dictionaries (number INTEGER PRIMARY KEY, value BLOB NOT NULL);
 """
-"""LangGraph's table of writes, but without a separate index; a file that has the table is not changed."""
-_EVERY, _FIRST = 32, 4
-"""Number of checkpoints after which a new dictionary is made; the first one is made sooner."""
+"""LangGraph's tables with seals, that of writes without a separate index; and the dictionary of values."""
+_LEARNT: Final = 16
+"""Number of checkpoints of whose values the dictionary is made."""
 
 _PARTS: Final = frozenset({"v", "id", "channel_values", "channel_versions", "versions_seen"})
 """Fields of every checkpoint."""
@@ -97,17 +98,23 @@ _WRITTEN: Final = f"""
 class FileSaver(AsyncSqliteSaver):
     """Keeps the checkpoints of a run.
 
+    Every write is one transaction in a thread, which never waits for the event loop: who writes to the same file from
+    there, as the run's log does, waits for a moment only.
+
     Args:
         connection: to the file.
         serializer: of values.
+        path: of the file.
     """
 
-    def __init__(self, connection: aiosqlite.Connection, serializer: Serializer) -> None:
+    def __init__(self, connection: aiosqlite.Connection, serializer: Serializer, path: Path) -> None:
         super().__init__(connection, serde=serializer)
         self._serializer = serializer
+        self._path, self._writer = path, cast(sqlite3.Connection, None)
+        self._writing = threading.Lock()
         self._over: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {}
         """By thread and namespace: the id of the newest checkpoint, and its smaller row for when its step is over."""
-        self._until_dictionary = _FIRST
+        self._to_learn = _LEARNT
         self._within: set[tuple[str, str]] = set()
         """Threads and namespaces of nested graphs that have checkpoints, because a step of theirs failed."""
 
@@ -117,19 +124,38 @@ class FileSaver(AsyncSqliteSaver):
             return
         await self.conn.executescript(_NEW_FILE)
         await super().setup()
-        for table in _SEALED:
-            async with self.conn.execute(f"PRAGMA table_info({table})") as columns:
-                sealed = "seal" in [row[1] async for row in columns]
-            if not sealed:
-                await self.conn.execute(f"ALTER TABLE {table} ADD COLUMN seal INTEGER")
-        await self.conn.execute(_DICTIONARIES)
         await self.conn.commit()
-        async with self.conn.execute("SELECT number, value FROM dictionaries") as found:
-            async for number, kept in found:
-                self._serializer.know(number, kept)
+        self._writer = await asyncio.to_thread(
+            sqlite3.connect, self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+        )
+        self._writer.execute("PRAGMA synchronous=NORMAL")  # only a power failure can lose the last checkpoints
+        async with self.conn.execute("SELECT value FROM dictionaries") as found:
+            async for (kept,) in found:
+                self._serializer.know(kept)
+                self._to_learn = 0
         within = "SELECT DISTINCT thread_id, checkpoint_ns FROM checkpoints WHERE checkpoint_ns != ''"
         async with self.conn.execute(within) as found:
             self._within = {(thread, namespace) async for thread, namespace in found}
+
+    def _write(self, work: Callable[[sqlite3.Connection], Any]) -> None:
+        """Do one transaction. Blocks; a cancelled task does not wait for its end."""
+        with self._writing:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                work(self._writer)
+            except BaseException:
+                self._writer.execute("ROLLBACK")
+                raise
+            self._writer.execute("COMMIT")
+
+    def close(self) -> bool:
+        """Close the connection that writes; whether it has written anything. Blocks until the last write is over."""
+        if self._writer is None:
+            return False
+        with self._writing:
+            changed = bool(self._writer.total_changes)
+            self._writer.close()
+        return changed
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint; the newest one if no id is given.
@@ -214,7 +240,7 @@ class FileSaver(AsyncSqliteSaver):
         return chains, seeds
 
     def _check(self, kept: Any) -> None:
-        """Refuse a value that is not a checkpoint: bytes of earlier versions, without checksum, may mean anything."""
+        """Refuse a value that is not a checkpoint."""
         if not isinstance(kept, dict) or not kept.keys() >= _PARTS or not isinstance(kept["channel_values"], dict):
             raise damaged("a value is not a checkpoint", self._serializer.where)
 
@@ -238,26 +264,24 @@ class FileSaver(AsyncSqliteSaver):
         whole, known = row(checkpoint), self._over.get((thread, namespace))
         async with self.lock:
             # Made under the lock: minds that fail keep checkpoints of their own at the same time.
-            self._until_dictionary -= 1
-            dictionary = self._serializer.new_dictionary() if self._until_dictionary <= 0 else None
+            self._to_learn -= 1
+            dictionary = self._serializer.made_dictionary() if self._to_learn == 0 else None
+
+            def put(database: sqlite3.Connection) -> None:
+                if dictionary is not None:
+                    database.execute("INSERT INTO dictionaries VALUES (1, ?)", (dictionary,))
+                database.execute(_PUT, whole)
+                if parent is not None:
+                    database.execute(
+                        f"DELETE FROM writes WHERE {_OF} AND (channel = ? OR channel GLOB ?)",
+                        (thread, namespace, parent, _TASKS, f"{_NEXT}*"),
+                    )
+                if known is not None and known[0] == parent:
+                    database.execute(_PUT, known[1])
+
+            await asyncio.to_thread(self._write, put)
             if dictionary is not None:
-                await self.conn.execute("INSERT INTO dictionaries VALUES (?, ?)", dictionary)
-            await self.conn.execute(_PUT, whole)
-            if parent is not None:
-                await self.conn.execute(
-                    f"DELETE FROM writes WHERE {_OF} AND (channel = ? OR channel GLOB ?)",
-                    (thread, namespace, parent, _TASKS, f"{_NEXT}*"),
-                )
-            if known is not None and known[0] == parent:
-                *_, kind, _, value, seal = known[1]
-                await self.conn.execute(
-                    f"UPDATE checkpoints SET type = ?, checkpoint = ?, seal = ? WHERE {_OF}",
-                    (kind, value, seal, thread, namespace, parent),
-                )
-            await self.conn.commit()
-            if dictionary is not None:
-                self._serializer.know(*dictionary)
-                self._until_dictionary = _EVERY
+                self._serializer.know(dictionary)
             self._over.pop((thread, namespace), None)
             if namespace:
                 self._within.add((thread, namespace))
@@ -277,9 +301,9 @@ class FileSaver(AsyncSqliteSaver):
             keys = (*at, WRITES_IDX_MAP.get(channel, index), channel, kind)
             rows.append((*keys, value, _seal(keys)))
         again = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
+        query = f"INSERT OR {again} {_WRITE}"
         async with self.lock:
-            await self.conn.executemany(f"INSERT OR {again} {_WRITE}", rows)
-            await self.conn.commit()
+            await asyncio.to_thread(self._write, lambda database: database.executemany(query, rows))
 
 
 def check_file(path: Path, wait: float) -> None:
@@ -290,15 +314,9 @@ def check_file(path: Path, wait: float) -> None:
         wait: seconds to wait for a locked file.
 
     Raises:
-        InputError: it is empty or damaged; values are checked only when they are read.
+        InputError: it is damaged; values are checked only when they are read.
         sqlite3.DatabaseError: it cannot be opened, or is not a database.
     """
-    if path.exists() and not path.stat().st_size:
-        raise InputError(
-            "the run's checkpoints are empty: it was stopped before its first one, or they are damaged",
-            where=str(path),
-            remedy="Begin the run anew, or restore the file from a backup.",
-        )
     with closing(sqlite3.connect(path, timeout=wait)) as connection:
         connection.text_factory = bytes  # damaged values need not be text
         try:
@@ -308,60 +326,11 @@ def check_file(path: Path, wait: float) -> None:
             if found != b"ok":
                 raise damaged(found.decode(errors="replace").splitlines()[-1], str(path))
             for table in _SEALED.keys() & tables:
-                _check_rows(connection, table, str(path))
-            if "checkpoints" in tables:
-                _put_in_order(connection, str(path))
+                rows = connection.execute(f"SELECT {', '.join(_SEALED[table])}, seal FROM {table}")
+                if any(seal != _seal(keys) for *keys, seal in rows):
+                    raise damaged("a row does not match its checksum", str(path))
         except UnicodeDecodeError as error:
             raise damaged("a name cannot be read", str(path)) from error
-
-
-def _check_rows(connection: sqlite3.Connection, table: str, where: str) -> None:
-    sealed = b"seal" in [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    columns, value = ", ".join(_SEALED[table]), "checkpoint" if table == "checkpoints" else "value"
-    rows = connection.execute(f"SELECT {columns}, typeof({value}), {'seal' if sealed else 'NULL'} FROM {table}")
-    for *keys, _, seal in rows:
-        if seal is not None and seal != _seal(keys):
-            raise damaged("a row does not match its checksum", where)
-        if seal is None and table == "checkpoints" and not _is_object(keys[-1]):  # of an earlier version
-            raise damaged("the metadata of a checkpoint cannot be read", where)
-
-
-def _is_object(kept: Any) -> bool:
-    try:
-        return isinstance(json.loads(kept), dict)
-    except (ValueError, TypeError, RecursionError):
-        return False
-
-
-def _put_in_order(connection: sqlite3.Connection, where: str) -> None:
-    """Give the last checkpoint of each thread the greatest id, if it has a smaller one.
-
-    Earlier versions gave it a smaller id after the clock had been set back; then its contents would be lost. Its
-    pending writes have the old id: they are dropped, and their tasks are repeated.
-    """
-    serializer = Serializer(where, Dictionaries())
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'dictionaries'").fetchone():
-        for number, kept in connection.execute("SELECT number, value FROM dictionaries"):
-            serializer.know(number, kept)
-    last = "SELECT max(rowid), max(checkpoint_id), thread_id, checkpoint_ns FROM checkpoints GROUP BY 3, 4"
-    for row, greatest, thread, namespace in connection.execute(last).fetchall():
-        kept = "SELECT checkpoint_id, parent_checkpoint_id, type, metadata, checkpoint FROM checkpoints WHERE rowid = ?"
-        own, parent, kind, about, value = connection.execute(kept, (row,)).fetchone()
-        if own == greatest:
-            continue
-        checkpoint = serializer.loads_typed((kind.decode(), value))
-        checkpoint["id"] = id_above(greatest.decode())
-        named, value = serializer.dumps_typed(checkpoint)
-        seal = _seal((thread, namespace, checkpoint["id"], parent, named, about))
-        place = (thread.decode(), namespace.decode(), own.decode())
-        connection.execute(f"DELETE FROM writes WHERE {_OF}", place)
-        if b"seal" not in [column[1] for column in connection.execute("PRAGMA table_info(checkpoints)")]:
-            connection.execute("ALTER TABLE checkpoints ADD COLUMN seal INTEGER")
-        connection.execute(
-            "UPDATE checkpoints SET checkpoint_id = ?, type = ?, checkpoint = ?, seal = ? WHERE rowid = ?",
-            (checkpoint["id"], named, value, seal, row),
-        )
-        connection.commit()
 
 
 def _without_tasks(checkpoint: Checkpoint) -> Checkpoint | None:
@@ -380,3 +349,112 @@ def _seal(keys: Sequence[Any]) -> int:
         data = key if isinstance(key, bytes) else b"" if key is None else str(key).encode("utf-8", "surrogatepass")
         found = zlib.crc32(len(data).to_bytes(8, "big") + data, found)
     return found
+
+
+_DICTIONARY, _PACKED, _PLAIN = "d:", "z:", "c:"
+"""How a value is kept: compressed with the file's dictionary, compressed, or as it is. The type begins with it."""
+_MOST: Final = 160_000
+"""Bytes of a dictionary."""
+_WORTH: Final = 200
+"""Size in bytes from which compression without a dictionary pays."""
+_SUM: Final = 4
+"""Bytes of a checksum."""
+
+
+class Serializer(JsonPlusSerializer):
+    """Serialises plain values and LangChain's messages, all that channels hold; stored bytes become nothing else.
+
+    Each value is compressed, with a checksum before it. Of the error of a failed step, it keeps the text.
+
+    Args:
+        where: the file or the server, for errors.
+        learns: whether it is to make a dictionary of the first values.
+    """
+
+    def __init__(self, where: str, *, learns: bool = False) -> None:
+        super().__init__(allowed_msgpack_modules=None)
+        self.where = where
+        self._seen: list[bytes] | None = [] if learns else None
+        self._dictionary: tuple[zstandard.ZstdCompressor, zstandard.ZstdDecompressor] | None = None
+        self._lock = threading.Lock()
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """A value's type and bytes."""
+        kind, data = super().dumps_typed(str(obj) if isinstance(obj, BaseException) else obj)
+        with self._lock:
+            if self._dictionary is not None:
+                how, packed = _DICTIONARY, self._dictionary[0].compress(data)
+            else:
+                how, packed = _PACKED, zlib.compress(data, 1) if len(data) >= _WORTH else data
+                if self._seen is not None:
+                    self._seen.append(data)
+        kept, how = (packed, how) if len(packed) < len(data) else (data, _PLAIN)
+        return how + kind, _checksum(how + kind, kept) + kept
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """A value from its type and bytes.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        kind, kept = data
+        try:
+            kept = self._whole(kind, kept)
+            if kind.startswith(_DICTIONARY):
+                if self._dictionary is None:
+                    raise damaged("the dictionary of its values is missing", self.where)
+                with self._lock:
+                    kept = self._dictionary[1].decompress(kept)
+            elif kind.startswith(_PACKED):
+                kept = zlib.decompress(kept)
+            return super().loads_typed((kind[len(_PACKED) :], kept))
+        except InputError:
+            raise
+        except Exception as error:  # meaningless bytes may raise any error
+            raise damaged(f"a value cannot be read ({type(error).__name__})", self.where) from error
+
+    def made_dictionary(self) -> bytes:
+        """A dictionary of the values so far, to keep in the file; `know` puts it to use."""
+        kept = zlib.compress(b"".join(self._seen or ())[-_MOST:])
+        return _checksum(_DICTIONARY, kept) + kept
+
+    def know(self, kept: bytes) -> None:
+        """Use the dictionary of the file.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        content = zlib.decompress(self._whole(_DICTIONARY, kept))
+        shared = zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        compressor = zstandard.ZstdCompressor(3, dict_data=shared, write_checksum=True)
+        with self._lock:
+            self._dictionary, self._seen = (compressor, zstandard.ZstdDecompressor(dict_data=shared)), None
+
+    def _whole(self, kind: str, kept: bytes) -> bytes:
+        """The bytes after a checksum.
+
+        Raises:
+            InputError: they do not match it.
+        """
+        own, rest = kept[:_SUM], kept[_SUM:]
+        if own != _checksum(kind, rest):
+            raise damaged("a value does not match its checksum", self.where)
+        return rest
+
+
+def damaged(how: str, where: str) -> InputError:
+    """The error that reports damaged checkpoints.
+
+    Args:
+        how: the fault, as a clause.
+        where: the file or the server.
+    """
+    return InputError(
+        f"the run's checkpoints are damaged: {how}",
+        where=where,
+        remedy="Restore them from a backup. The run can be shown and exported, but not resumed; its files are whole.",
+    )
+
+
+def _checksum(kind: str, kept: bytes) -> bytes:
+    return zlib.crc32(kept, zlib.crc32(kind.encode())).to_bytes(_SUM, "big")

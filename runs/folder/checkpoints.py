@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from persimchat.models.redaction import scrub, short
-from persimchat.state.errors import InputError, MachineError, MissingExtraError, suggestion
+from ...models.redaction import scrub, short
+from ...state.errors import InputError, MachineError, MissingExtraError, suggestion
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-CHECKPOINTS: Final = "checkpoint.sqlite"
-"""The file of checkpoints in the folder of a run."""
+CHECKPOINTS: Final = "run.sqlite"
+"""The file of checkpoints in the folder of a run: that of its log."""
 
 RUN, MEMORY = "run", "memory"
 _SCHEMES: Final = ("postgresql", "postgres")
@@ -104,7 +104,7 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
     if location == MEMORY:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        from persimchat.runs.folder.checkpoint_values import Serializer
+        from .checkpoint_file import Serializer
 
         yield InMemorySaver(serde=Serializer("this process"))
     elif is_server(location):
@@ -121,8 +121,7 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
 async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
     import aiosqlite
 
-    from persimchat.runs.folder.checkpoint_file import FileSaver, check_file
-    from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer, damaged
+    from .checkpoint_file import FileSaver, Serializer, check_file, damaged
 
     try:
         # Opened first with sqlite3: aiosqlite's thread outlives a connection that failed.
@@ -135,18 +134,16 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
         ) from error
     try:
         async with aiosqlite.connect(path, timeout=_WAIT_S) as connection:
-            saver = FileSaver(connection, Serializer(str(path), Dictionaries()))
+            saver = FileSaver(connection, Serializer(str(path), learns=True), path)
             await saver.setup()  # with a write-ahead log
-            # A kill loses nothing; only a power failure can lose the last checkpoints.
-            await connection.execute("PRAGMA synchronous=NORMAL")
             try:
                 yield saver
             finally:
-                # A cancelled step may have left a write open, or still be writing; a connection that is closed
-                # during a write keeps the database locked as long as its cursor lives.
+                # A cancelled step may still be writing; a connection that is closed during a read keeps the database
+                # locked as long as its cursor lives.
                 async with saver.lock:
                     await connection.rollback()
-                    if connection.total_changes:  # data of finished steps remains in free pages
+                    if await asyncio.to_thread(saver.close):  # data of finished steps remains in free pages
                         with suppress(sqlite3.Error):
                             await connection.execute("VACUUM")
                     await connection.close()
@@ -166,7 +163,7 @@ async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg.rows import dict_row
 
-    from persimchat.runs.folder.checkpoint_values import Serializer
+    from .checkpoint_file import Serializer
 
     where = f"setting checkpoints={without_password(location)}"
     try:

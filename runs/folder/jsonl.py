@@ -8,15 +8,17 @@ are ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import clean, quoted
+from ...models.recording import Row, from_record
+from ...state.errors import InputError, MachineError
+from ...state.plain_text import clean, quoted
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
@@ -33,12 +35,10 @@ class Line:
 
     Attributes:
         where: file and line, for an error.
-        row: its bytes, with the line end.
         value: its parsed value.
     """
 
     where: str
-    row: bytes
     value: Any
 
 
@@ -56,43 +56,35 @@ def json_lines(
     Raises:
         InputError: the file cannot be read, or, unless `lenient`, a line is damaged.
     """
+    damaged: list[int] = []
+    torn = False
     try:
-        with path.open("rb") as file:
-            yield from checked_rows(file, path, check, notes=notes, lenient=lenient)
+        with path.open("rb") as rows:
+            for number, row in enumerate(rows, start=1):
+                where = f"{path}, line {number}"
+                try:
+                    if row.strip():
+                        yield check(Line(where, parsed(row, where, whole_number=_kept)))
+                except InputError:
+                    if is_torn(row):
+                        torn = True
+                    elif lenient:
+                        damaged.append(number)
+                    else:
+                        raise
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def checked_rows(
-    rows: Iterable[bytes],
-    path: Path,
-    check: Callable[[Line], T],
-    *,
-    notes: list[str] | None = None,
-    lenient: bool = False,
-) -> Iterator[T]:
-    """`read_lines` for a file that is already read: `rows` are its lines with their ends."""
-    first = damaged = 0
-    torn = False
-    for number, row in enumerate(rows, start=1):
-        where = f"{path}, line {number}"
-        try:
-            if row.strip():
-                yield check(Line(where, row, parsed(row, where, whole_number=_kept)))
-        except InputError:
-            if is_torn(row):
-                torn = True
-            elif lenient:
-                first, damaged = first or number, damaged + 1
-            else:
-                raise
+        raise InputError(
+            f"cannot be read: {error.strerror}",
+            where=str(path),
+            remedy="Check that it is a file and that you may read it.",
+        ) from error
     if notes is not None and torn:
         notes.append(f"The last line of {path.name} was cut off when it was written, and is left out.")
     if notes is not None and damaged:
-        what = "1 line is" if damaged == 1 else f"{damaged} lines are"
-        notes.append(f"{path.name} is damaged: {what} left out, the first is line {first}.")
+        what = "1 line is" if len(damaged) == 1 else f"{len(damaged)} lines are"
+        notes.append(f"{path.name} is damaged: {what} left out, the first is line {damaged[0]}.")
 
 
 def parsed(data: bytes, where: str, *, whole_number: Callable[[str], int] = int) -> Any:
@@ -183,8 +175,89 @@ def fitting(validate: Callable[[Any], T], value: Any, where: str) -> T:
         ) from error
 
 
-def unreadable(path: Path, error: OSError) -> InputError:
-    """The error for a file that cannot be read."""
-    return InputError(
-        f"cannot be read: {error.strerror}", where=str(path), remedy="Check that it is a file and that you may read it."
-    )
+def as_text(value: Any) -> str:
+    """JSON on one line, which any file and database can keep: signs that cannot be encoded are escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
+CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
+"""Requests to models; texts that a server embedded."""
+
+
+class CallsFile:
+    """Appends requests to files; first removes a line that a killed process left torn.
+
+    Each line is one write to the operating system, so an event loop may call this.
+
+    Args:
+        folder: of the files.
+
+    Raises:
+        MachineError: a file cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        for name in (CALLS, EMBEDDINGS):
+            with _written(folder / name):
+                mend(folder / name)
+
+    def call(self, row: Row) -> None:
+        """Write one request; raises MachineError if it cannot be written."""
+        self._line(CALLS, row.line())
+
+    def embedding(self, text: str, vector: str) -> None:
+        """Write one embedded text; raises as `call`.
+
+        Args:
+            text: its digest.
+            vector: float32 values as base64.
+        """
+        self._line(EMBEDDINGS, {"text": text, "vector": vector})
+
+    def _line(self, name: str, value: Mapping[str, Any]) -> None:
+        path = self._folder / name
+        with _written(path), path.open("ab") as file:
+            file.write(f"{as_text(value)}\n".encode())
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MachineError.caused_by(error, "cannot be written", str(path)) from error
+
+
+def calls_in(folder: Path, lost: list[str] | None = None) -> Iterator[Row]:
+    """The requests of a run in the order in which they ended, one by one; none if there is no file.
+
+    Args:
+        folder: the folder of the run.
+        lost: if given, receives a note on each line that cannot be read, and the line is left out.
+
+    Raises:
+        InputError: the file cannot be read, or, without `lost`, a line is damaged; the error names file and line. A
+            torn last line is left out.
+    """
+    return json_lines(folder / CALLS, _request, notes=lost, lenient=lost is not None)
+
+
+def _request(line: Line) -> Row:
+    """A line of calls.jsonl, checked: its answer can be repeated, and its figures are in their ranges."""
+    row = checked(Row, line.value, line.where)
+    if row.answer is not None:
+        fitting(_answer, row.answer, f"{line.where}, field answer")
+    return row
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    try:
+        from_record(answer)
+    except TypeError as error:
+        raise InputError(f"this is not a message: {error}", remedy=DAMAGED) from error

@@ -1,21 +1,17 @@
-"""The lines of a run's files, as pure functions of its records.
-
-Writer and rebuilder share them, so a rebuilt file equals one that was never torn byte for byte.
-"""
+"""What transcript.md says of the events of a run, as pure functions."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.runs.events import Concluded, Happened, Silenced, Uttered
-from persimchat.runs.folder.stored import Stored, Turn
-from persimchat.state.guide import Guide
-from persimchat.state.plain_text import clean, one_line
+from ...state.plain_text import clean, one_line
+from ...state.poll import Guide
+from ..events import Concluded, Happened, Silenced, Uttered
+from .parts import Turn
 
 DISCLAIMER: Final = (
     "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
@@ -55,8 +51,8 @@ PASSED: Final = "passed"
 """Reason of the silence of a person who passes."""
 
 
-class RecordedIntervention(Stored):
-    """One line of control.jsonl: an intervention with its details."""
+class RecordedIntervention(BaseModel):
+    """An intervention with its details, as they are: a replay tells it from others by all of them."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -67,21 +63,6 @@ class RecordedIntervention(Stored):
     def more(self) -> dict[str, Any]:
         """Its details: all fields but `turn` and `do`."""
         return dict(self.model_extra or {})
-
-
-def data_line(record: BaseModel) -> str:
-    """One line of transcript.jsonl (an `Uttered`), verdicts.jsonl, analysis.jsonl or silences.jsonl."""
-    absent = isinstance(record, Uttered)  # omits the fields that an utterance does not have
-    return _json(record.model_dump(exclude={"event", "version"}, exclude_none=absent))
-
-
-def control_line(record: Mapping[str, Any]) -> str:
-    """One line of control.jsonl: `turn` (utterances so far), `do`, and the details."""
-    return _json(record)
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def head(topic: str, participants: Iterable[str], guide: Guide | None = None) -> str:
@@ -117,11 +98,6 @@ def silence(silenced: Silenced) -> str:
         return f"*{text(silenced.agent)} passes.*\n\n"
     why = text(" ".join(silenced.why.split()))
     return f"*{text(silenced.agent)} {_SILENT[silenced.step]}: {why}*\n\n"
-
-
-def new_topic(topic: str) -> str:
-    """A change of topic in transcript.md."""
-    return f"*The topic is now: {text(' '.join(topic.split()))}*\n\n"
 
 
 def happening(happened: Happened) -> str:
@@ -169,22 +145,16 @@ def happening_in_words(happened: Happened) -> str:
 def conclusion(came_to: Concluded) -> str:
     """The conclusion of a debate in transcript.md."""
     heading = conclusion_heading(came_to.consensus, came_to.by)  # conditions have a line of their own
-    holders = ", ".join(map(text, came_to.supporters))
-    said = f"**{heading}:** {text(came_to.answer)}" + (f" (held by {holders})" if holders else "") + "\n\n"
+    held = f" (held by {', '.join(map(text, came_to.supporters))})" if came_to.supporters else ""
+    said = f"**{heading}:** {text(came_to.answer)}{held}\n\n"
     if not came_to.conditional:
         return said
-    stands = [
+    stands = (
         f"- {text(one.agent)}: {text(one_line(one.position))} “{text(one_line(one.words))}”\n"
         for one in came_to.positions
-    ]
-    return f"{said}**{CONDITION}:** {text(one_line(came_to.conditional))}\n\n" + "".join(
-        [*stands, "\n"] if stands else []
     )
-
-
-def last_words(why: str) -> str:
-    """The end of transcript.md: why the conversation ended."""
-    return f"*{text(why)}*\n"
+    condition = f"**{CONDITION}:** {text(one_line(came_to.conditional))}\n\n"
+    return "".join([said, condition, *stands, "\n" if came_to.positions else ""])
 
 
 def conclusion_heading(consensus: bool, by: str, *, conditional: bool = False) -> str:
@@ -210,39 +180,35 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nobody"
 
 
-class Asides:
-    """Holds back the lines between the utterances of transcript.md until their place is certain.
+class Transcript:
+    """The text of transcript.md, as it grows with the events of a run.
 
     Several things may happen between two utterances, in different steps. Their order is fixed, so it does not depend on
     when they are reported: after an utterance, the agents that did not hear it or had no thoughts meanwhile; then new
-    topics; then what happened in a story; then the agents that failed to make the next utterance.
+    topics; then what happened in a story; then the agents that failed to make the next utterance. So lines between
+    utterances are held back until their place is certain.
     """
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, str]] = []
 
-    def silence(self, silenced: Silenced) -> None:
-        """Add a silence."""
-        rank = -1 if silenced.step == "speak" else 1
-        self._waiting.append((silenced.turn, rank, silence(silenced)))
+    def after(self, event: Any) -> str:
+        """What an event adds; what happened between two utterances comes before the next one."""
+        match event:
+            case Uttered():
+                return "".join([*self._taken((event.turn, 0)), spoken(event)])
+            case Silenced():
+                self._waiting.append((event.turn, -1 if event.step == "speak" else 1, silence(event)))
+            case RecordedIntervention(do="topic"):
+                topic = text(" ".join(str(event.more["topic"]).split()))
+                self._waiting.append((event.turn, 2, f"*The topic is now: {topic}*\n\n"))
+            case Happened() if line := happening(event):
+                self._waiting.append((event.turn, 3, line))
+        return ""
 
-    def control(self, record: Mapping[str, Any]) -> None:
-        """Add an intervention; the transcript shows only new topics."""
-        if record.get("do") == "topic":
-            self._waiting.append((record["turn"], 2, new_topic(str(record["topic"]))))
-
-    def happening(self, happened: Happened) -> None:
-        """Add what happened in a story."""
-        if line := happening(happened):
-            self._waiting.append((happened.turn, 3, line))
-
-    def before(self, turn: int) -> list[str]:
-        """The lines before this utterance that were not returned yet."""
-        return self._taken((turn, 0))
-
-    def rest(self) -> list[str]:
-        """All lines that were not returned yet."""
-        return self._taken(None)
+    def end(self, came_to: Concluded | None, why: str) -> str:
+        """The end of the text: what is still to be said, the conclusion of a debate, and why the run ended."""
+        return "".join([*self._taken(None), conclusion(came_to) if came_to else "", f"*{text(why)}*\n"])
 
     def _taken(self, upto: tuple[int, int] | None) -> list[str]:
         ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: equal keys keep their order

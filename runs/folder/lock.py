@@ -14,7 +14,7 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from persimchat.state.errors import InputError
+from ...state.errors import InputError
 
 LOCK, PID = "run.lock", "run.pid"
 """The files of the lock; they remain after the run."""

@@ -1,45 +1,33 @@
-"""run.json: everything needed to understand and repeat a run (specification, *What a run leaves behind*).
+"""What is known about a run: scenario, settings, models, versions, how often it was resumed, its end and its usage.
 
-`Manifest` writes and reads it. A field that older versions did not write has a default (None or empty); fields of newer
-versions are kept. So resuming a run changes only those fields of its run.json that differ.
+The log of a run (`runs/log.py`) holds it as three kinds of events; `Manifest.of` puts them together.
 """
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
-from persimchat.prompts import prompt_hash
-from persimchat.runs.events import Concluded, Stopped, StoryOutcome
-from persimchat.runs.folder.checkpoints import without_password
-from persimchat.runs.folder.jsonl import checked
-from persimchat.runs.folder.lines import DISCLAIMER
-from persimchat.runs.folder.stored import AsGiven, Count, Kept, Stored, Turn
-from persimchat.runs.folder.totals import Usage, usage_of
-from persimchat.state.errors import InputError
-from persimchat.state.guide import Guide
-from persimchat.state.plain_text import without_credentials
-from persimchat.state.scenario import Scenario
-from persimchat.state.setting import with_current_names
-from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Settings
-from persimchat.state.story import Story
+from ...prompts import prompt_hash
+from ...state.plain_text import without_credentials
+from ...state.poll import Guide
+from ...state.scenario import Scenario
+from ...state.settings import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Settings
+from ...state.stories.story import Story
+from ..events import Stopped
+from .checkpoints import without_password
+from .lines import DISCLAIMER
+from .parts import Concluded, Count, Open, Stored, StoryOutcome, Turn, Usage, left_out
 
-RUN_FORMAT: Final = 2
-"""Version of the run folder's files."""
 STATE_VERSION: Final = 2
 """Version of the state in checkpoints (state/conversation.py)."""
-STATE_VERSIONS: Final = (1, STATE_VERSION)
-"""Versions of the state from which a run can continue (graph/earlier.py)."""
 
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
-_OPEN_END: Final = {"ended": None, "stop_reason": None, "stop_source": "", "detail": "", "conclusion": None}
-"""Fields on the end of a run, of one that has not ended."""
 
 
 def most_utterances(settings: Settings, story: Mapping[str, Any] | Story | None) -> int:
@@ -71,45 +59,37 @@ def versions() -> dict[str, str]:
 
 
 def public(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without the passwords and credentials of addresses, for run.json."""
+    """Settings without the passwords and credentials of addresses, for the run's log."""
     shown: dict[str, Any] = _without_secrets(dict(settings))
     if isinstance(place := settings.get("checkpoints"), str):
         shown["checkpoints"] = without_password(place)  # user and database stay: resuming needs them
     return shown
 
 
-class Participant(Stored):
+class Participant(Open):
     """A participant."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     name: str
     description: str = ""
     human: bool = False
 
 
-class RecordedStory(Kept):
-    """The section `story` of a scenario; other fields are kept unchanged."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
+class RecordedStory(Open):
+    """The section `story` of a scenario."""
 
     ablation: list[str] = []
 
 
-class RecordedScenario(Kept):
-    """The scenario of a run; other fields are kept unchanged."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
+class RecordedScenario(Open):
+    """The scenario of a run."""
 
     topic: str
     participants: list[Participant]
-    story: RecordedStory | None = None
+    story: RecordedStory | None = left_out("the section of a story")
 
 
-class RecordedSettings(Kept):
-    """The settings of a run; other fields are kept unchanged."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
+class RecordedSettings(Open):
+    """The settings of a run, without passwords."""
 
     mode: str = "discussion"
     pattern: str = "need_to_talk"
@@ -129,75 +109,100 @@ class JudgementCounts(Stored):
     failed: Count = Field(default=0, description="invalid twice, so the value stayed as it was")
 
 
-class Branch(Kept):
+class Branch(Stored):
     """The origin of a branch."""
 
     of: str
     turn: Turn
     why: str = ""
     """"branch" or "regenerate"."""
-    changed: Any = None
+    changed: dict[str, Any] = {}
     """What the branch changed: settings, or the words that were put in."""
+
+
+def _no_path(run: str) -> str:
+    """The id of a run, which names the folder of its replay."""
+    if run in ("", ".", "..") or set(run) & {"/", "\\", "\0"}:
+        raise ValueError("this is not a run's id")
+    return run
+
+
+class Begun(Stored):
+    """A run begins, or a branch: with what."""
+
+    run: Annotated[str, Field(max_length=200), AfterValidator(_no_path)] = Field(description="the run's id")
+    branch: Branch | None = Field(default=None, description="of a branch: the run of which it is, and where")
+    disclaimer: str = DISCLAIMER
+    started: str = Field(default="", description="ISO 8601")
+    seed: int | None = None
+    scenario: RecordedScenario
+    settings: RecordedSettings = Field(default=RecordedSettings(), description="without passwords")
+    models: dict[str, Any] = Field(default={}, description="by agent and module")
+    outside_models: dict[str, Any] = Field(default={}, description="by module that belongs to no agent")
+    prompt_hash: str = Field(default="", description="digest of the prompts' templates")
+    versions: dict[str, str] = Field(default={}, description="of Python and packages")
+    state_version: int | None = None
 
 
 class Resumed(Stored):
     """An occasion on which a run was resumed."""
 
-    at: str = ""
-    turn: Turn | None = None
-    changed: dict[str, Any] = {}
-    """The changed settings with their new values."""
-    before: dict[str, Any] = Field(default={}, exclude=True)
-    """The old values of the changed settings."""
-    reopened: bool = Field(default=False, exclude=True)
-    """Whether it continued unchanged beyond an end by its own rules."""
+    at: str = Field(default="", description="ISO 8601")
+    turn: Turn | None = Field(default=None, description="utterances so far")
+    changed: dict[str, Any] = Field(default={}, description="the changed settings with their new values")
+    before: dict[str, Any] = Field(default={}, description="their old values")
+    reopened: bool = Field(default=False, description="whether it continued unchanged beyond an end by its own rules")
+    settings: dict[str, Any] = left_out("all settings from now on, without passwords", {})
 
 
-class Manifest(AsGiven):
-    """run.json; `stop_reason` and `ended` are null until the run has ended."""
-
-    format: Count = RUN_FORMAT
-    state_version: int | None = None
-    run: str
-    branch: Branch | None = None
-    resumed: list[Resumed] = []
-    disclaimer: Any = ""
-    """For people; never read."""
-    started: str = ""
-    """ISO 8601."""
-    ended: str | None = None
+class _End(Stored):
+    ended: str | None = Field(default=None, description="ISO 8601")
     stop_reason: str | None = None
     stop_source: str = ""
     detail: str = ""
     conclusion: Concluded | None = None
-    outcome: StoryOutcome | None = None
-    """The result of a story's vote; absent without one."""
+    outcome: StoryOutcome | None = left_out("the result of a story's vote; left out without one")
+    judgements: dict[str, JudgementCounts] = left_out(
+        "by module: how many judgements of minds it was asked for, and with what results; left out if none", {}
+    )
+
+
+class Ended(_End):
+    """A run has ended."""
+
+    turn: Turn
+    usage: list[dict[str, Any]] = Field(default=[], description="accounting rows")
+
+    @classmethod
+    def by(cls, stopped: Stopped, ended: str, judgements: Mapping[str, Mapping[str, int]]) -> Self:
+        """The end of a run in its log.
+
+        Args:
+            stopped: its last event.
+            ended: time of its end, ISO 8601.
+            judgements: by module, the results of the judgements of minds.
+        """
+        return cls.model_validate(
+            {
+                **{name: getattr(stopped, name) for name in ("turn", "detail", "conclusion", "outcome")},
+                "ended": ended,
+                "stop_reason": stopped.reason,
+                "stop_source": stopped.source,
+                "usage": _without_secrets(stopped.usage),
+                "judgements": judgements,
+            }
+        )
+
+
+class Manifest(Begun, _End):
+    """What is known about a run; `stop_reason` and `ended` are null until it has ended."""
+
+    resumed: list[Resumed] = []
     turn: Turn = 0
     """Utterances so far."""
-    seed: int | None = None
-    scenario: RecordedScenario
-    settings: RecordedSettings = RecordedSettings()
-    models: dict[str, Any] = {}
-    outside_models: dict[str, Any] = {}
-    prompt_hash: str = ""
-    versions: dict[str, str] = {}
-    corrections: Any = {}
-    """How often an utterance was corrected, by kind of correction; never read."""
     silences: Count = 0
     """Number of silences of agents, one per turn and agent."""
     usage: Usage = Usage()
-    judgements: dict[str, JudgementCounts] = {}
-    """By module, the results of the judgements of minds; absent if there are none."""
-
-    @classmethod
-    def up_to_date(cls, value: Any) -> Any:
-        """The contents of run.json, with current names of settings; anything else unchanged."""
-        found = _with_current_names(value, "settings")
-        if isinstance(found, dict) and isinstance(found.get("resumed"), list):
-            found["resumed"] = [_with_current_names(entry, "changed", "before") for entry in found["resumed"]]
-        if isinstance(found, dict) and "branch" in found:
-            found["branch"] = _with_current_names(found["branch"], "changed")
-        return found
 
     @classmethod
     def begun(
@@ -223,115 +228,66 @@ class Manifest(AsGiven):
             for participant in scenario.participants
         }
         outside = {module: settings.model_for("", module) for module in OUTSIDE if module not in AFTERWARDS}
-        given = {
-            "format": RUN_FORMAT,
-            "state_version": STATE_VERSION,
-            "run": run,
-            "branch": {**branch.given, "changed": public(branch.changed or {})} if branch else None,
-            "resumed": [],
-            "disclaimer": DISCLAIMER,
-            "started": started,
-            **_OPEN_END,
-            "turn": 0,
-            "seed": settings.seed,
-            "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
-            "settings": public(settings.model_dump(mode="json")),
-            "models": _without_secrets(models),
-            "outside_models": _without_secrets(outside),
-            "prompt_hash": prompt_hash(),
-            "versions": versions(),
-            "corrections": {},
-            "silences": 0,
-            "usage": {},
-        }
-        return cls.model_validate(given)
+        return cls(
+            state_version=STATE_VERSION,
+            run=run,
+            branch=branch and branch.model_copy(update={"changed": public(branch.changed)}),
+            started=started,
+            seed=settings.seed,
+            scenario=RecordedScenario(**scenario.model_dump(mode="json", by_alias=True, exclude={"settings"})),
+            settings=RecordedSettings(**public(settings.model_dump(mode="json"))),
+            models=_without_secrets(models),
+            outside_models=_without_secrets(outside),
+            prompt_hash=prompt_hash(),
+            versions=versions(),
+        )
 
-    def with_values(self, **values: Any) -> Self:
-        """A copy with changed values, as in JSON; all other values stay."""
-        return self.model_validate({**self.given, **values})
+    @classmethod
+    def of(cls, begun: Begun, resumed: Sequence[Resumed], ended: Ended | None, **known: Any) -> Self:
+        """The manifest of a run in its folder.
+
+        Args:
+            begun: its first event.
+            resumed: when it was resumed.
+            ended: its end; None while it has none.
+            **known: how far it is, and what it has used.
+        """
+        manifest = cls(**dict(begun), **dict(known))
+        for one in resumed:
+            manifest = manifest.resumed_with(one)
+        return manifest.model_copy(update={name: getattr(ended, name) for name in _End.model_fields} if ended else {})
+
+    @property
+    def as_begun(self) -> Begun:
+        """The first event of a run's log."""
+        return Begun(**{name: getattr(self, name) for name in Begun.model_fields})
 
     def going_on(
-        self, *, at: str, turn: int, settings: Settings, changed: Mapping[str, Any], silences: int, reopened: bool
-    ) -> Self:
-        """The manifest of a resumed run: it has not ended, and has a new entry in `resumed`.
+        self, *, at: str, turn: int, settings: Settings, changed: Mapping[str, Any], reopened: bool
+    ) -> Resumed:
+        """The event with which a run is resumed.
 
         Args:
             at: time of resuming, ISO 8601.
             turn: utterances so far.
             settings: with which it continues.
             changed: the changed settings with their new values.
-            silences: number of silences so far.
             reopened: whether it continues unchanged beyond an end by its own rules.
         """
-        before = {name: self.settings.given.get(name) for name in changed}
-        again = {"at": at, "turn": turn, "changed": public(changed), "before": before}
-        return self.with_values(
-            **_OPEN_END,
-            state_version=STATE_VERSION,
-            settings=public(settings.model_dump(mode="json")),
-            resumed=[*self.given["resumed"], {**again, "reopened": True} if reopened else again],
-            silences=silences,
-        )
-
-    def in_progress(
-        self,
-        *,
-        turn: int,
-        rows: Iterable[Mapping[str, Any]],
-        corrections: Mapping[str, int],
-        silences: int,
-        judgements: Mapping[str, Mapping[str, int]],
-    ) -> Self:
-        """The manifest after a turn of a run in progress: so a killed run has its usage on disk.
-
-        Args:
-            turn: utterances so far.
-            rows: the usage so far, as accounting rows.
-            corrections: how often an utterance was corrected, by kind of correction.
-            silences: number of silences so far.
-            judgements: by module, the results of the judgements of minds (`outcomes.by_module`).
-        """
-        judged = {"judgements": {name: dict(row) for name, row in judgements.items()}} if judgements else {}
-        return self.with_values(
+        return Resumed(
+            at=at,
             turn=turn,
-            corrections=dict(sorted(corrections.items())),
-            silences=silences,
-            **judged,
-            usage=usage_of(_without_secrets([dict(row) for row in rows])),
+            changed=public(changed),
+            before={name: self.settings.given.get(name) for name in changed},
+            reopened=reopened,
+            settings=public(settings.model_dump(mode="json")),
         )
 
-    def over(self, ended: str, stopped: Stopped) -> Self:
-        """The manifest of a run that is over; its progress is already in it.
-
-        Args:
-            ended: time of its end, ISO 8601.
-            stopped: its last event.
-        """
-        return self.with_values(
-            ended=ended,
-            stop_reason=stopped.reason,
-            stop_source=stopped.source,
-            detail=stopped.detail,
-            conclusion=stopped.conclusion.model_dump() if stopped.conclusion else None,
-            **({"outcome": stopped.outcome.model_dump()} if stopped.outcome else {}),
-        )
-
-    def check_complete(self, where: str) -> None:
-        """Refuse a run.json that lacks a field that resuming needs.
-
-        Args:
-            where: the file, for the error.
-
-        Raises:
-            InputError: something is missing, or null.
-        """
-        if missing := [key for key in _Needed.model_fields if key not in self.given]:
-            raise InputError(f"{missing[0]} is missing", where=where, remedy="Restore the file from a backup.")
-        checked(_Needed, self.given, where)
-
-    def written(self) -> bytes:
-        """The file's bytes."""
-        return (json.dumps(self.given, ensure_ascii=False, indent=2) + "\n").encode()
+    def resumed_with(self, resumed: Resumed) -> Self:
+        """The manifest of the run after it was resumed."""
+        entry = resumed.model_copy(update={"settings": {}})
+        values = {"settings": RecordedSettings(**resumed.settings), "resumed": [*self.resumed, entry]}
+        return self.model_copy(update={**dict(_End()), **values})
 
     @property
     def names(self) -> list[str]:
@@ -350,48 +306,3 @@ class Manifest(AsGiven):
     def people(self) -> list[str]:
         """The names of the participants who are people."""
         return [participant.name for participant in self.scenario.participants if participant.human]
-
-
-def _with_current_names(value: Any, *keys: str) -> Any:
-    """A mapping in which the settings under these keys have their current names; anything else unchanged."""
-    if not isinstance(value, dict):
-        return value
-    named = {
-        key: with_current_names(value[key], FORMER_NAMES, hint=False)
-        for key in keys
-        if isinstance(value.get(key), dict)
-    }
-    return {**value, **named}
-
-
-def _no_path(run: str) -> str:
-    """The id of a run, which names the folder of its replay."""
-    if run in ("", ".", "..") or set(run) & {"/", "\\", "\0"}:
-        raise ValueError("this is not a run's id")
-    return run
-
-
-class _NeededResumed(BaseModel):
-    turn: Turn
-    changed: dict[str, Any]
-    before: dict[str, Any]
-
-
-class _NeededBranch(BaseModel):
-    of: str
-    turn: Turn
-    why: str
-
-
-class _Needed(BaseModel):
-    """Fields that resuming needs; a run without them can still be shown."""
-
-    run: Annotated[str, Field(max_length=200), AfterValidator(_no_path)]
-    state_version: Annotated[int, Field(strict=True)]
-    scenario: dict[str, Any]
-    settings: dict[str, Any]
-    turn: Turn
-    resumed: list[_NeededResumed]
-    branch: _NeededBranch | None
-    stop_reason: str | None
-    silences: Count

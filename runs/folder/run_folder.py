@@ -1,9 +1,4 @@
-"""Writes a run to disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushes every line.
-
-Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, the analysis `analysis.jsonl`, agents whose
-model failed `silences.jsonl`, people who took part `control.jsonl`, and stories `story.jsonl`. `lines.py` makes their
-lines.
-"""
+"""Writes a run to disk: its log `run.sqlite`, and `transcript.md` to read."""
 
 from __future__ import annotations
 
@@ -11,40 +6,29 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final, Self, TextIO
+from typing import Final, Self
 
-from persimchat.runs.events import Analysed, Happened, Judged, MindRecord, Silenced, Uttered
-from persimchat.runs.folder.lines import (
-    Asides,
-    conclusion,
-    control_line,
-    data_line,
-    head,
-    last_words,
-    spoken,
-)
-from persimchat.runs.folder.manifest import Manifest
-from persimchat.runs.folder.mind_lines import MindLines
-from persimchat.state.errors import InputError, MachineError
-from persimchat.state.normalise import without_marks
-from persimchat.state.plain_text import clean
+from pydantic import BaseModel
 
-MANIFEST = "run.json"
-TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
-VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
-SILENCES, CONTROL, STORY = "silences.jsonl", "control.jsonl", "story.jsonl"
-"""The files of a run besides run.json."""
+from ...state.errors import InputError, MachineError
+from ...state.plain_text import clean, without_marks
+from ..events import JudgeMindChanged, MindChanged, Stopped
+from ..kinds import KINDS, MemoryTold
+from ..log import Log
+from .answers import Labels
+from .lines import Transcript, head
+from .manifest import Ended, Manifest, Resumed
+
+RUN, READABLE = "run.sqlite", "transcript.md"
+"""The files of a run."""
 
 MEMORIES = "memory"
 """The folder of a run's memories with store=run."""
-
-_FILES: Final = (TRANSCRIPT, MINDS, READABLE)
-"""The files that every run has."""
 
 
 def new_run_id(topic: str, now: datetime) -> str:
@@ -53,8 +37,15 @@ def new_run_id(topic: str, now: datetime) -> str:
     return "-".join(part for part in (now.strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2)) if part)
 
 
+_IN_TRANSCRIPT: Final = ("utterance", "silenced", "happening", "intervention")
+
+
 class RunFolder:
-    """Writes the files of a run. Every method raises `MachineError` if a file cannot be written any more.
+    """Writes the folder of a run. Every method raises `MachineError` if it cannot be written any more.
+
+    Attributes:
+        path: the folder.
+        log: of the run.
 
     Args:
         out: the folder of runs; made if it is missing.
@@ -72,134 +63,136 @@ class RunFolder:
             what = "a run of this name exists" if self.path.is_dir() else "there is a file where the folder should be"
             raise InputError(what, where=str(self.path), remedy="Choose another run id or folder.") from error
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error.strerror) from error
         try:
-            self._begin()
-        except OSError as error:
-            self.discard()
-            raise self._unusable(error) from error
+            self.log = Log(self.path / RUN, KINDS)
+        except InputError as error:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise self._unusable(error.what) from error
+        self._start()
 
-    def _unusable(self, error: OSError) -> InputError:
-        return InputError(
-            f"cannot write there: {error.strerror}", where=str(self.path), remedy="Choose a folder with --out."
-        )
+    def _start(self) -> None:
+        self._transcript, self._known = Transcript(), set[tuple[str, str]]()
+        self._ended = False
+
+    def _unusable(self, why: str | None) -> InputError:
+        return InputError(f"cannot write there: {why}", where=str(self.path), remedy="Choose a folder with --out.")
 
     @classmethod
-    def reopened(cls, path: Path, asides: Asides | None = None) -> Self:
-        """Reopen the folder of a run that continues, after its repair (`runs/folder/rebuild.py`).
+    def reopened(cls, path: Path, log: Log) -> Self:
+        """Go on with the folder of a run. Blocks.
 
         Args:
             path: the run's own folder.
-            asides: lines that transcript.md still lacks, as `rebuild` returns them.
-
-        Raises:
-            MachineError: the files cannot be written.
+            log: of the run.
         """
         folder = cls.__new__(cls)
-        folder.path = path
-        with _writing(path):
-            folder._begin(asides)
+        folder.path, folder.log = path, log
+        folder._start()
+        folder._known |= set(log.rows("SELECT agent, body ->> '$.id' FROM events WHERE kind = 'memory'"))
         return folder
 
-    def _begin(self, asides: Asides | None = None) -> None:
-        self._asides, self._ended = asides or Asides(), False
-        self._minds = {name: MindLines.after(self.path / name) for name in (MINDS, JUDGE_MIND)}
-        self._files: dict[str, TextIO] = {}
-        for name in _FILES:
-            self._files[name] = self._open(name)
+    def make_readable(self, manifest: Manifest) -> None:
+        """Make transcript.md again from the log, if it differs from what it should be. Blocks.
 
-    def _open(self, name: str) -> TextIO:
-        return (self.path / name).open("a", encoding="utf-8", newline="\n")
-
-    def _write(self, name: str, text: str) -> None:
-        """Write to one of the run's files; the first line makes a file that not every run has."""
-        with _writing(self.path / name):
-            if name not in self._files:
-                self._files[name] = self._open(name)
-            self._files[name].write(text)
-            self._files[name].flush()
+        Args:
+            manifest: what is known about the run.
+        """
+        self._transcript = Transcript()
+        text = head_of(manifest) + "".join(map(self._transcript.after, self.log.read(*_IN_TRANSCRIPT)))
+        readable, data = self.path / READABLE, text.encode()
+        try:
+            if not readable.is_file() or readable.read_bytes() != data:
+                write_whole(readable, data)
+        except OSError as error:
+            raise MachineError.caused_by(error, "the run cannot be written", str(readable)) from error
 
     def begin(self, manifest: Manifest) -> None:
-        """Write the first run.json and the head of the readable transcript.
+        """Write the first event, and the head of the readable transcript.
 
         Raises:
             InputError: they cannot be written.
         """
         try:
-            self.manifest(manifest)
-            self._write(READABLE, head_of(manifest))
+            self.log.append([manifest.as_begun])
+            self._write(head_of(manifest))
         except MachineError as error:
             raise error.before_the_start() from error
 
-    def manifest(self, manifest: Manifest) -> None:
-        """Write run.json, whole or not at all."""
-        data = manifest.written()
-        with _writing(self.path / MANIFEST):
-            write_whole(self.path / MANIFEST, data)
+    def resume(self, resumed: Resumed) -> None:
+        """Write that the run goes on."""
+        self.log.append([resumed])
 
-    def utterance(self, uttered: Uttered) -> None:
-        """Write one utterance; in the readable transcript, also the events since the one before."""
-        self._write(TRANSCRIPT, data_line(uttered))
-        self._write(READABLE, "".join([*self._asides.before(uttered.turn), spoken(uttered)]))
-
-    def mind(self, record: MindRecord) -> None:
-        """Write one mind of one turn."""
-        self._write(MINDS, self._minds[MINDS].written(record.model_dump()))
-
-    def judge_mind(self, record: MindRecord) -> None:
-        """Write the persona judge's mind of one turn."""
-        self._write(JUDGE_MIND, self._minds[JUDGE_MIND].written(record.model_dump()))
-
-    def verdict(self, judged: Judged) -> None:
-        """Write one verdict of the judge."""
-        self._write(VERDICTS, data_line(judged))
-
-    def score(self, analysed: Analysed) -> None:
-        """Write one utterance's scores."""
-        self._write(ANALYSIS, data_line(analysed))
-
-    def silence(self, silenced: Silenced) -> None:
-        """Write a silence; the readable transcript has it before the next utterance."""
-        self._write(SILENCES, data_line(silenced))
-        self._asides.silence(silenced)
-
-    def happening(self, happened: Happened) -> None:
-        """Write what happened in a story; the readable transcript has it before the next utterance."""
-        self._write(STORY, data_line(happened))
-        self._asides.happening(happened)
-
-    def control(self, record: Mapping[str, Any]) -> None:
-        """Write an intervention.
+    def append(self, events: Iterable[BaseModel], checkpoint: str | None) -> None:
+        """Write the events of a superstep to the log and the readable transcript.
 
         Args:
-            record: `turn` (utterances before it took effect), `do`, and its details (state/intervention.py).
+            events: in their order.
+            checkpoint: from which they follow.
         """
-        self._write(CONTROL, control_line(record))
-        self._asides.control(record)
+        kept = self.keep(events, checkpoint)
+        if text := "".join(map(self._transcript.after, kept)):
+            self._write(text)
 
-    def end(self, manifest: Manifest, why: str) -> None:
-        """Write the last run.json, the conclusion of a debate and the reason of the end; close the files."""
-        came_to = manifest.conclusion
-        end = [*self._asides.rest(), conclusion(came_to) if came_to else "", last_words(why)]
+    def keep(self, events: Iterable[BaseModel], checkpoint: str | None) -> list[BaseModel]:
+        """`append` to the log alone; returns what it holds now."""
+        kept = list(self._kept(events))
+        self.log.append(kept, checkpoint)
+        return kept
+
+    def _kept(self, events: Iterable[BaseModel]) -> Iterator[BaseModel]:
+        """The events, with the memories that a mind recalls for the first time before it."""
+        for event in events:
+            if isinstance(event, MindChanged | JudgeMindChanged):
+                for one in event.record.recalled:
+                    if (event.record.agent, one.id) not in self._known:
+                        self._known.add((event.record.agent, one.id))
+                        yield MemoryTold(
+                            agent=event.record.agent, id=one.id, kind=one.kind, turn=one.turn, theme=one.theme
+                        )
+            yield event
+
+    def end(self, stopped: Stopped, why: str, judgements: Mapping[str, Mapping[str, int]]) -> None:
+        """Write the end of the run, with the conclusion of a debate and the reason.
+
+        Args:
+            stopped: its last event.
+            why: the last words of the readable transcript.
+            judgements: by module, the results of the judgements of minds.
+        """
+        if not self._ended:  # else the end could not be written
+            self._write(self._transcript.end(stopped.conclusion, why))
+        self._ended = True
+        self.log.append([Ended.by(stopped, now().isoformat(timespec="seconds"), judgements)])
+
+    def _write(self, text: str) -> None:
+        """Add to the readable transcript."""
         try:
-            if not self._ended:  # else the first run.json could not be written
-                self._write(READABLE, "".join(end))
-            self._ended = True
-            self.manifest(manifest)
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        """Close the files; does nothing after `end`."""
-        for file in self._files.values():
-            with suppress(OSError):  # a failed write has raised its error already
-                file.close()
-        self._files.clear()
+            with (self.path / READABLE).open("a", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            raise MachineError.caused_by(error, "the run cannot be written", str(self.path / READABLE)) from error
 
     def discard(self) -> None:
-        """Close the files and delete the folder: a run that has not begun leaves nothing."""
-        self.close()
+        """Delete the folder: a run that has not begun leaves nothing."""
+        self.log.close()
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def write_labels(folder: Path, given: Labels) -> None:
+    """Keep what a user calls a run, in place of what it was called before.
+
+    Raises:
+        InputError: this is not a run's folder, or it cannot be written.
+    """
+    if not (folder / RUN).is_file():
+        raise InputError("this is not a run's folder", where=str(folder), remedy="Give the folder of a run.")
+    try:
+        with Log(folder / RUN, KINDS) as log:
+            log.delete("kind = 'labels'")
+            log.append([given] if given != Labels() else [])
+    except MachineError as error:
+        raise error.before_the_start() from error
 
 
 def check_out(out: Path) -> None:
@@ -218,19 +211,6 @@ def check_out(out: Path) -> None:
         raise InputError(
             f"runs cannot be kept there: {error.strerror}", where=str(out), remedy="Choose a folder with --out."
         ) from error
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Write to one of a run's files.
-
-    Raises:
-        MachineError: it cannot be written.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise MachineError.caused_by(error, "the run cannot be written", str(path)) from error
 
 
 def head_of(manifest: Manifest) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,42 +12,39 @@ from typing import Any, Final
 
 from langgraph.types import StateSnapshot
 
-from persimchat.graph import phases
-from persimchat.memory.store import held_store
-from persimchat.nodes.awakening import able_to_change
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event
-from persimchat.runs.folder.lines import Asides
-from persimchat.runs.folder.manifest import Branch, Manifest
-from persimchat.runs.folder.reading import read_run
-from persimchat.runs.folder.rebuild import rebuild
-from persimchat.runs.folder.run_folder import JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
-from persimchat.runs.run.going_on import (
+from ...graph import phases
+from ...memory.store import held_store
+from ...nodes.awakening import able_to_change
+from ...state.errors import InputError, PerSimChatError
+from ...state.scenario import Scenario
+from ...state.settings import ABOUT, Settings
+from ..control import Control
+from ..events import Event
+from ..folder.manifest import Branch, Manifest
+from ..folder.reading import read_run
+from ..folder.run_folder import RUN, RunFolder, new_run_id, now
+from ..kinds import CONVERSATION
+from .branch_start import Wish, made_again, wished
+from .progress import remembered
+from .resources import Replaying, RunResources, open_resources, store_of
+from .resume_input import (
     NO_END,
     NO_LEAVE,
     changed_settings,
     check_memories,
     manifest_of,
+    no_turn,
     past_of,
     refuse_out_of_turn,
     scenario_of,
     settings_of,
+    state_at,
 )
-from persimchat.runs.run.history import no_turn, state_at
-from persimchat.runs.run.minds import complete_minds, remembered
-from persimchat.runs.run.resources import Replaying, RunResources, open_resources, store_of
-from persimchat.runs.run.run import Run, events_of
-from persimchat.runs.run.simulation import check
-from persimchat.runs.run.wishes import Wish, made_again, wished
-from persimchat.state.errors import InputError, MachineError, PerSimChatError
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import ABOUT, Settings
+from .run import Run, events_of
+from .simulation import check
 
 _STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
 """Settings on which the shared past depends, so a branch cannot change them."""
-
-_COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
-"""Files from which a branch copies the lines of its past."""
 
 
 def branch_run(
@@ -89,7 +85,7 @@ class Branching:
     """A branch that may be made, as far as is known without the checkpoints of its run.
 
     Attributes:
-        manifest: run.json of the run.
+        manifest: what is known about the run.
         scenario: of the run, which the branch shares.
         settings: of the branch.
         changed: the settings that it changes.
@@ -119,7 +115,6 @@ def branching(
     manifest = manifest_of(folder)
     wish = wished(manifest, folder=folder, turn=turn, say=say, choose=choose)
     found = _changing(manifest, folder, changes or {}, wish.turn)
-    _check_own(manifest, wish.turn)
     last = len(read_run(folder).utterances)
     if wish.turn > last:
         raise no_turn(wish.turn, manifest.run, last)
@@ -185,7 +180,6 @@ async def _branched(
     found = _changing(manifest, source, changes, turn)
     scenario, settings, changed = found.scenario, found.settings, found.changed
     await check(scenario, settings)
-    _check_own(manifest, turn)
     run = run or new_run_id(scenario.topic, now())
     async with open_resources(manifest.run, settings_of(manifest, {}), source) as origin:
         snapshot = await state_at(origin.graph, origin.config, turn, fits=begins.fits)
@@ -195,22 +189,21 @@ async def _branched(
         begun = Manifest.begun(run, scenario, settings, at, branch=branch)
         refuse_out_of_turn(snapshot.values, wanted, source)
         state = _state_of(snapshot, run, wanted, changed, settings)
-        folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
+        folder = await prepared(origin, source, out or source.parent, begun, state, settings, at=id_of(snapshot))
     made: Run | None = None
     try:
-        async with go_on_from(state, folder, asides, begun, settings, control) as made:
+        async with go_on_from(state, folder, begun, settings, control) as made:
             yield made
     except PerSimChatError:
         if not (made and made.begun):
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            await asyncio.to_thread(folder.discard)
         raise
 
 
 @asynccontextmanager
 async def go_on_from(
     state: dict[str, Any],
-    folder: Path,
-    asides: Asides,
+    folder: RunFolder,
     manifest: Manifest,
     settings: Settings,
     control: Control | None,
@@ -222,8 +215,7 @@ async def go_on_from(
     Args:
         state: the conversation at its beginning.
         folder: the folder of the run, as `prepared` made it.
-        asides: lines that transcript.md still lacks.
-        manifest: its run.json.
+        manifest: what is known about it.
         settings: its settings.
         control: lets people take part in the run.
         replay: the record from which the models' answers come.
@@ -231,11 +223,12 @@ async def go_on_from(
     Raises:
         PerSimChatError: as `branch_run`.
     """
-    async with open_resources(manifest.run, settings, folder, attended=True, replay=replay) as place:
+    async with open_resources(
+        manifest.run, settings, folder.path, log=folder.log, attended=True, replay=replay
+    ) as place:
         await place.graph.aupdate_state(place.config, state, as_node=phases.OUTSIDE)
-        kept = await asyncio.to_thread(RunFolder.reopened, folder, asides)
-        past = await past_of(folder)
-        yield Run(place, manifest, kept, control, given=None, first=past, state=state, complete=state["turn"])
+        past = await past_of(folder.path)
+        yield Run(place, manifest, folder, control, given=None, first=past, state=state, complete=state["turn"])
 
 
 async def prepared(
@@ -245,56 +238,60 @@ async def prepared(
     manifest: Manifest,
     state: Mapping[str, Any],
     settings: Settings,
-) -> tuple[Path, Asides]:
-    """Make the folder of a run that begins in the middle of another, with the files and memories of its past.
+    *,
+    at: str,
+) -> RunFolder:
+    """Make the folder of a run that begins in the middle of another, with the events and memories of its past.
 
     Args:
         origin: the resources of the other run.
         source: the folder of the other run.
         out: where to make the new folder.
-        manifest: run.json of the new run.
+        manifest: what is known about the new run.
         state: the conversation at the beginning of the new run.
         settings: of the new run.
-
-    Returns:
-        The folder, and the lines that transcript.md still lacks.
+        at: the checkpoint of the other run at which it begins.
 
     Raises:
         InputError: the folder cannot be made, or memories cannot be found; then no folder is left.
     """
     run, theirs = manifest.run, origin.config["configurable"]["thread_id"]
-    folder = await asyncio.to_thread(_new_folder, out, run, manifest)
+    folder = await asyncio.to_thread(RunFolder, out, run)
     try:
-        store = store_of(settings, folder)
+        await asyncio.to_thread(folder.begin, manifest)
+        store = store_of(settings, folder.path)
         await asyncio.to_thread(_copy_memories, origin, state, theirs, run, store)
-        await asyncio.to_thread(_copy_files, source, folder)
-        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, state["turn"])
-        await complete_minds(folder, origin, rebuilt)
+        shared = (
+            f"kind IN ({', '.join(repr(kind) for kind in CONVERSATION)}) AND (checkpoint IS NULL OR checkpoint <= ?)"
+        )
+        await asyncio.to_thread(folder.log.copy_from, source / RUN, shared, at)
+        kept = await asyncio.to_thread(RunFolder.reopened, folder.path, folder.log)
+        await asyncio.to_thread(kept.make_readable, manifest)
+        return kept
     except BaseException:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(folder.discard)
         raise
-    return folder, rebuilt.asides
+
+
+def id_of(snapshot: StateSnapshot) -> str:
+    """The checkpoint of a state."""
+    return str(snapshot.config["configurable"]["checkpoint_id"])
 
 
 def _changing(manifest: Manifest, source: Path, changes: Mapping[str, Any], turn: int) -> Branching:
-    """What a branch has of its run, and what it changes."""
+    """What a branch has of its run, and what it changes; refuses a turn that its run, itself a branch, shares."""
+    if (own := manifest.branch) and turn < own.turn:
+        raise InputError(
+            f"the run begins after utterance {own.turn}; it shares the utterances before that with {own.of}",
+            where=f"run {manifest.run}",
+            remedy=f"Branch {own.of} instead.",
+        )
     check_memories(manifest, source)
     scenario = scenario_of(manifest, source)
     settings = settings_of(manifest, changes)
     changed = changed_settings(manifest, settings)
     _check_changes(changed, settings, source)
     return Branching(manifest, scenario, settings, changed, turn)
-
-
-def _check_own(manifest: Manifest, turn: int) -> None:
-    """Refuse a turn that a run, itself a branch, shares with another."""
-    own = manifest.branch
-    if own and turn < own.turn:
-        raise InputError(
-            f"the run begins after utterance {own.turn}; it shares the utterances before that with {own.of}",
-            where=f"run {manifest.run}",
-            remedy=f"Branch {own.of} instead.",
-        )
 
 
 def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path) -> None:
@@ -320,26 +317,6 @@ def _check_limit(turn: int, settings: Settings, source: Path) -> None:
             where=str(source),
             remedy="Choose an earlier turn or a higher --messages.",
         )
-
-
-def _new_folder(out: Path, run: str, manifest: Manifest) -> Path:
-    folder = RunFolder(out, run)
-    try:
-        folder.manifest(manifest)
-    except MachineError as error:
-        folder.discard()
-        raise error.before_the_start() from error
-    folder.close()
-    return folder.path
-
-
-def _copy_files(source: Path, folder: Path) -> None:
-    try:
-        for name in _COPIED:
-            if (source / name).is_file():
-                shutil.copyfile(source / name, folder / name)
-    except OSError as error:
-        raise MachineError.caused_by(error, "the run's past cannot be copied", str(folder)) from error
 
 
 def _state_of(

@@ -1,42 +1,148 @@
-"""Resumes a run that was interrupted, failed, killed or stopped, or continues one beyond its end."""
+"""Resumes a run that was interrupted, failed, killed or stopped, or continues one beyond its end.
+
+First, its log is made to agree with its checkpoints; there is no other repair. Events of checkpoints that do not exist
+are taken back; checkpoints without events are projected again, by the same function that made the events at first.
+Damaged events are made again in the same way.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.graph import phases
-from persimchat.graph.ending import ending
-from persimchat.graph.stories.agenda import reopened
-from persimchat.memory.recollection import memories_of
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event
-from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.folder.manifest import STATE_VERSION, Manifest
-from persimchat.runs.folder.rebuild import rebuild
-from persimchat.runs.folder.run_folder import RunFolder, now
-from persimchat.runs.run.going_on import (
+from langchain_core.runnables import RunnableConfig
+from pydantic import BaseModel
+
+from ...graph import phases
+from ...graph.ending import ending
+from ...graph.stories.agenda import reopened
+from ...memory.recollection import memories_of
+from ...state.conversation import utterances
+from ...state.errors import InputError
+from ...state.settings import ABOUT, BUDGETS, Settings
+from ..control import Control
+from ..events import Event, Uttered
+from ..folder.manifest import Manifest
+from ..folder.run_folder import RUN, RunFolder, now
+from ..kinds import CONVERSATION, TakenBack
+from ..log import Log
+from .progress import Projection, remembered
+from .resources import Replaying, RunResources, open_resources
+from .resume_input import (
     NO_END,
     NO_LEAVE,
     changed_settings,
     check_memories,
-    has_begun,
+    complete_turn,
+    conversation_checkpoints,
     manifest_of,
     past_of,
     scenario_of,
     settings_of,
 )
-from persimchat.runs.run.history import brought_up, complete_turn
-from persimchat.runs.run.minds import complete_minds, remembered
-from persimchat.runs.run.resources import Replaying, RunResources, open_resources
-from persimchat.runs.run.run import Run, events_of
-from persimchat.runs.run.simulation import check, input_of
-from persimchat.state.conversation import utterances
-from persimchat.state.errors import InputError
-from persimchat.state.settings import ABOUT, BUDGETS, Settings
+from .run import Run, events_of
+from .simulation import check, input_of
+
+
+async def repaired(place: RunResources, folder: Path, settings: Settings) -> tuple[RunFolder, str]:
+    """Open the folder of a run to be written, after its log was repaired.
+
+    Args:
+        place: the resources of the run.
+        folder: its path.
+        settings: with which its events were made.
+
+    Returns:
+        The folder, and a message about utterances that no checkpoint has; empty if there are none.
+
+    Raises:
+        InputError: what is damaged cannot be made again.
+        MachineError: the folder cannot be written.
+    """
+    log = place.log
+    if log is None:
+        raise TypeError("the run has no log")
+    anew = await asyncio.to_thread(_damaged, log)
+    ((told,),) = [(None,)] if anew else await asyncio.to_thread(log.rows, "SELECT max(checkpoint) FROM events")
+    base, newer = await _since(place, told)
+    made = await _projected(place, settings, base, newer)
+    lost = await asyncio.to_thread(_take_back, log, base, anew=anew)
+    kept = await asyncio.to_thread(RunFolder.reopened, folder, log)
+    for checkpoint, events in made:
+        await asyncio.to_thread(kept.keep, events, checkpoint)
+    if not lost:
+        return kept, ""
+    what = f"{len(lost)} utterance{'s' if len(lost) > 1 else ''}"
+    return kept, (
+        f"The checkpoints end before utterance {lost[0].turn}: {what} will be made again. "
+        "The run's log keeps the old ones (taken_back)."
+    )
+
+
+def _damaged(log: Log) -> bool:
+    """Whether damaged events can be made again; an error if something else is damaged."""
+    if not log.damaged(*CONVERSATION):
+        log.check(leave_out=("asked_model", "embedded"))
+        return False
+    log.check(leave_out=(*CONVERSATION, "asked_model", "embedded"))
+    marks = ", ".join("?" * len(CONVERSATION))
+    for _ in log.read(*CONVERSATION, where="checkpoint IS NULL"):
+        pass  # the past that a branch shares: no checkpoint has it
+    return bool(log.rows(f"SELECT 1 FROM events WHERE kind IN ({marks}) LIMIT 1", *CONVERSATION))
+
+
+async def _since(place: RunResources, told: str | None) -> tuple[str | None, list[str]]:
+    """The newest checkpoint that is told, and those after it, the oldest first."""
+    newer: list[str] = []
+    async with aclosing(conversation_checkpoints(place.graph, place.config)) as found:
+        async for checkpoint in found:
+            if told is not None and checkpoint <= told:
+                return checkpoint, newer[::-1]
+            newer.append(checkpoint)
+    return None, newer[::-1]
+
+
+async def _projected(
+    place: RunResources, settings: Settings, base: str | None, newer: list[str]
+) -> list[tuple[str, list[BaseModel]]]:
+    """The events of checkpoints that are not told."""
+    own = settings.model_copy(update={"store": place.settings.store})
+    thread = place.config["configurable"]["thread_id"]
+
+    def at(checkpoint: str) -> RunnableConfig:
+        return {"configurable": {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": checkpoint}}
+
+    made: list[tuple[str, list[BaseModel]]] = []
+    if not newer:
+        return made
+    before = await place.graph.aget_state(at(base)) if base is not None else None
+    projection = Projection(own, before.values if before else None, complete_turn(before) if before else -1)
+    for checkpoint in newer:
+        snapshot = await place.graph.aget_state(at(checkpoint))
+        if before is None or (snapshot.metadata or {}).get("source") != "loop":
+            projection = Projection(own, snapshot.values, complete_turn(snapshot))
+        else:
+            nodes = {task.name for task in before.tasks}
+            events = await projection.after(nodes, snapshot.values)
+            if events:
+                made.append((checkpoint, events))
+        before = snapshot
+    return made
+
+
+def _take_back(log: Log, base: str | None, *, anew: bool) -> list[Uttered]:
+    """Take back the events of checkpoints that do not exist, or all that can be made again; returns lost utterances."""
+    since = "" if anew or base is None else base
+    lost = [] if anew else list(log.read("utterance", where="checkpoint > ?", values=[since]))
+    if lost:
+        log.append([TakenBack(turn=one.turn, speaker=one.speaker, text=one.text) for one in lost])
+    marks = ", ".join(f"'{kind}'" for kind in CONVERSATION)
+    log.delete(f"checkpoint > ? AND kind IN ({marks})", since)
+    return lost
+
 
 MAY_CHANGE: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "resume")
 """Settings that may change when a run is resumed: its length, its models, its budget. Others need a branch."""
@@ -88,7 +194,7 @@ async def go_on(
 
     Args:
         folder: the folder of the run.
-        manifest: its run.json.
+        manifest: its log.
         settings: with which it continues.
         control: lets people take part in the run.
         replay: the record from which the models' answers come.
@@ -104,41 +210,39 @@ async def go_on(
         if (again.settings, again.resumed) != (manifest.settings, manifest.resumed):
             raise InputError("another process has continued the run meanwhile", where=str(folder), remedy="Try again.")
         manifest = again
-        earlier = settings.baseline is None and manifest.state_version != STATE_VERSION
-        known = not earlier or await brought_up(place.graph, place.config)
         snapshot = await place.graph.aget_state(place.config)
         if snapshot.created_at is not None:  # by its id: the state at the beginning of the step
             snapshot = await place.graph.aget_state(snapshot.config)
-        state, given, reopened = dict(snapshot.values) if known else {}, None, False
-        if snapshot.created_at is None or not known:  # killed before its first checkpoint
-            await asyncio.to_thread(_check_unbegun, folder, manifest)
+        state, given, reopened = dict(snapshot.values), None, False
+        if snapshot.created_at is None:  # killed before its first checkpoint
+            _check_unbegun(folder, manifest)
             given = input_of(scenario_of(manifest, folder), manifest.run)
-        # If run.json has no end, the run was killed at its end, which is now written.
-        elif reopened := not snapshot.next and bool(changed or replay or manifest.stop_reason == state["stop_reason"]):
+        kept, lost = await repaired(place, folder, settings_of(manifest, {}))
+        # If the log has no end, the run was killed at its end, which is now written.
+        over = given is None and not snapshot.next
+        if reopened := over and bool(changed or replay or manifest.stop_reason == state["stop_reason"]):
             await _reopen(place, state, settings, folder)
             state |= _OPEN_END
         await _check_remembered(place, state)
         complete = complete_turn(snapshot)
-        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete, earlier=earlier)
-        gone = await complete_minds(folder, place, rebuilt, since=manifest.branch.turn if manifest.branch else 0)
-        manifest = manifest.going_on(
+        resumed = manifest.going_on(
             at=now().isoformat(timespec="seconds"),
             turn=len(utterances(state.get("messages", []))),
             settings=settings,
             changed=changed,
-            silences=rebuilt.silences,
             reopened=reopened and not changed,
         )
-        kept = await asyncio.to_thread(RunFolder.reopened, folder, rebuilt.asides)
-        await asyncio.to_thread(kept.manifest, manifest)
-        notice = " ".join(filter(None, [rebuilt.lost, _lost(place, manifest, gone)]))
+        await asyncio.to_thread(kept.resume, resumed)
+        await asyncio.to_thread(kept.make_readable, manifest)
+        manifest = manifest.resumed_with(resumed)
+        notice = " ".join(filter(None, [lost, _lost(place, manifest)]))
         past = await past_of(folder, notice=notice) if tell_past else []
         yield Run(place, manifest, kept, control, given=given, first=past, state=state, complete=complete)
 
 
 def _check_unbegun(folder: Path, manifest: Manifest) -> None:
-    """Refuse to begin a run again if its files hold what its checkpoints lack. Blocks."""
-    if has_begun(folder, manifest):
+    """Refuse to begin a run again if its log holds what its checkpoints lack."""
+    if manifest.turn:
         raise InputError(
             "the checkpoints hold nothing of this run",
             where=str(folder),
@@ -168,23 +272,20 @@ def _check_changes(manifest: Manifest, changed: Mapping[str, Any], folder: Path)
         )
 
 
-def _lost(place: RunResources, manifest: Manifest, gone: Collection[int]) -> str:
+def _lost(place: RunResources, manifest: Manifest) -> str:
     """What is lost of a run's past, for people; empty if nothing is.
 
     Args:
         place: the resources of the run.
-        manifest: its run.json, with the number of requests.
-        gone: turns whose minds are missing.
+        manifest: what is known about it, with the number of requests.
     """
     lost = list(place.lost)
     known, total = sum(row["calls"] for row in place.ledger.rows()), manifest.usage.total
     made = total.calls if total else 0
     if known < made:
-        lost.append(f"{CALLS} holds {known} of {made} requests.")
+        lost.append(f"{RUN} holds {known} of {made} requests.")
     if lost:
         lost.append("Earlier usage is known only in part: budgets count the known part, and a replay may be refused.")
-    if gone:
-        lost.append(f"Minds of {len(gone)} turns of the past that the branch shares are lost; the other run has them.")
     return " ".join(lost)
 
 

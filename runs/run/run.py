@@ -12,22 +12,21 @@ from typing import Any, Final, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
-from persimchat.graph import phases
-from persimchat.graph.edges import lacks_conclusion
-from persimchat.models.ledger import NotRecorded
-from persimchat.models.redaction import redact
-from persimchat.nodes.at_once import asked_as
-from persimchat.runs.control import Control
-from persimchat.runs.events import Asked, Concluded, Continued, Event, Paused, Stopped, StopReason, StoryOutcome
-from persimchat.runs.folder.manifest import Manifest
-from persimchat.runs.folder.run_folder import RunFolder, now
-from persimchat.runs.folder.totals import totals
-from persimchat.runs.run.progress import Progress, in_thread
-from persimchat.runs.run.resources import RunResources
-from persimchat.runs.run.tracing import Trace
-from persimchat.state.errors import BudgetExhausted, MachineError, ModelError, PerSimChatError
-from persimchat.state.outcomes import hopeless
-from persimchat.state.settings import Settings
+from ...graph import phases
+from ...graph.edges import lacks_conclusion
+from ...models.ledger import NotRecorded
+from ...models.redaction import redact
+from ...nodes.appraising import asked_as
+from ...state.errors import BudgetExhausted, MachineError, ModelError, PerSimChatError
+from ...state.outcomes import by_module, hopeless
+from ...state.settings import Settings
+from ..control import Control
+from ..events import Asked, Concluded, Continued, Event, Paused, Stopped, StopReason, StoryOutcome
+from ..folder.manifest import Manifest
+from ..folder.parts import totals
+from ..folder.run_folder import RunFolder
+from .progress import Progress, in_thread
+from .resources import RunResources, Trace
 
 _WHY: Final = {
     "stopped": "The conversation was stopped before its end.",
@@ -44,7 +43,7 @@ class Run:
 
     Args:
         place: its resources.
-        manifest: run.json so far.
+        manifest: what is known about it so far.
         folder: where it is kept; None: nowhere.
         control: lets people take part; None if no person attends.
         given: the graph's input; None: continue from its last checkpoint.
@@ -76,7 +75,7 @@ class Run:
             in_story=about.mode == "story",
             moderator=guide.moderator if guide is not None else None,
         )
-        self._progress = Progress(place, manifest, folder, state=state, complete=complete)
+        self._progress = Progress(place, folder, state=state, complete=complete)
         self._trace = Trace(manifest, on=place.traced)
 
     @property
@@ -261,10 +260,9 @@ class Run:
     def _finish(self, stopped: Stopped) -> None:
         """Write the end of the run."""
         self._control.end()
-        self._progress.write()
         if self._folder is not None:
-            manifest = self._progress.manifest(stopped.usage).over(now().isoformat(timespec="seconds"), stopped)
-            self._folder.end(manifest, _WHY.get(stopped.reason, stopped.detail))
+            judged = by_module(self._progress.last.get("judgements") or {})
+            self._folder.end(stopped, _WHY.get(stopped.reason, stopped.detail), judged)
 
 
 async def events_of(opening: AbstractAsyncContextManager[Run]) -> AsyncGenerator[Event, None]:

@@ -8,32 +8,28 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from persimchat.graph.guiding import with_limit
-from persimchat.memory.chroma_client import RUN
-from persimchat.memory.embeddings import embedding
-from persimchat.memory.store import store
-from persimchat.models.attention.scoring import check_settings
-from persimchat.models.naming import default_model_name, parse_model_name
-from persimchat.models.registry import ready_model
-from persimchat.models.usage import cost_usd
-from persimchat.nodes.assembling import (
-    refuse_half_a_story,
-    refuse_people_in_baseline,
-    refuse_too_many_memories,
-    refuse_unfit_guide,
-)
-from persimchat.personas.names import with_full_names
-from persimchat.runs.control import Control
-from persimchat.runs.events import Event, GuideTold, Started
-from persimchat.runs.folder.checkpoints import check_location
-from persimchat.runs.folder.manifest import Manifest, most_utterances
-from persimchat.runs.folder.run_folder import RunFolder, new_run_id, now
-from persimchat.runs.run.resources import Replaying, open_resources
-from persimchat.runs.run.run import Run, events_of
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import AFTERWARDS, MODULES, Settings
-from persimchat.state.voting import rounds_of
+from ...graph.guiding import with_limit
+from ...memory.chroma_client import RUN
+from ...memory.embeddings import embedding
+from ...memory.store import store
+from ...models.attention.scoring import check_settings
+from ...models.naming import default_model_name, parse_model_name
+from ...models.registry import ready_model
+from ...models.usage import cost_usd
+from ...nodes.assembling import refuse_unfit
+from ...personas.names import with_full_names
+from ...state.baselines.rounds import rounds_of
+from ...state.errors import InputError, PerSimChatError
+from ...state.scenario import Scenario
+from ...state.settings import AFTERWARDS, MODULES, Settings
+from ..control import Control
+from ..events import Event
+from ..folder.checkpoints import check_location
+from ..folder.manifest import Manifest
+from ..folder.reading import started
+from ..folder.run_folder import RunFolder, new_run_id, now
+from .resources import Replaying, open_resources
+from .run import Run, events_of
 
 
 def run_simulation(
@@ -71,46 +67,48 @@ async def _checked(
     await check(scenario, settings)
     run = run or new_run_id(scenario.topic, now())
     folder = await asyncio.to_thread(RunFolder, out, run) if out is not None else None
-    first = started(run, scenario, settings, notice=notice or "")
-    async with begin_run(first, scenario, settings, folder, control) as begun:
+    async with begin_run(run, scenario, settings, folder, control, notice=notice or "") as begun:
         yield begun
 
 
 @asynccontextmanager
 async def begin_run(
-    first: Started,
+    run: str,
     scenario: Scenario,
     settings: Settings,
     folder: RunFolder | None,
     control: Control | None,
     *,
+    notice: str = "",
     replay: Replaying | None = None,
 ) -> AsyncIterator[Run]:
     """Begin a run after all checks.
 
     Args:
-        first: its first event, with its id.
+        run: its id.
         scenario: topic and participants.
         settings: of the run.
         folder: the folder of the run, empty; None: nothing is kept.
         control: lets people take part in the run.
+        notice: of its first event, for people.
         replay: the record from which the models' answers come.
 
     Raises:
         PerSimChatError: as `run_simulation`.
     """
-    manifest = Manifest.begun(first.run, scenario, settings, now().isoformat(timespec="seconds"))
-    attended = control is not None or bool(first.people)
-    path = folder.path if folder else None
-    run: Run | None = None
+    manifest = Manifest.begun(run, scenario, settings, now().isoformat(timespec="seconds"))
+    attended = control is not None or bool(manifest.people)
+    path, log = (folder.path, folder.log) if folder else (None, None)
+    begun: Run | None = None
     try:
         if folder:  # first of all: even after a failure it is a run's folder
             await asyncio.to_thread(folder.begin, manifest)
-        async with open_resources(first.run, settings, path, attended=attended, replay=replay) as place:
-            run = Run(place, manifest, folder, control, given=input_of(scenario, first.run), first=[first])
-            yield run
+        async with open_resources(run, settings, path, log=log, attended=attended, replay=replay) as place:
+            first = [started(manifest, 0, notice=notice)]
+            begun = Run(place, manifest, folder, control, given=input_of(scenario, run), first=first)
+            yield begun
     except PerSimChatError:
-        if folder and not (run and run.begun):
+        if folder and not (begun and begun.begun):
             await asyncio.to_thread(folder.discard)
         raise
 
@@ -118,24 +116,6 @@ async def begin_run(
 def input_of(scenario: Scenario, run: str) -> dict[str, Any]:
     """The graph's input at the beginning of a run."""
     return {**scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": run}
-
-
-def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "") -> Started:
-    """The first event of a run that begins."""
-    agents = [p.name for p in scenario.participants if not p.human]
-    models = {name: settings.model_for(name, "natural_language") or "" for name in agents}
-    return Started(
-        run=run,
-        mode=settings.mode,
-        baseline=settings.baseline,
-        topic=scenario.topic,
-        participants=[p.name for p in scenario.participants],
-        models=models,
-        max_messages=most_utterances(settings, scenario.story),
-        people=[p.name for p in scenario.participants if p.human],
-        notice=notice,
-        guide=GuideTold.of(scenario.guide),
-    )
 
 
 async def check(scenario: Scenario, settings: Settings) -> None:
@@ -146,10 +126,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
             of a baseline; a model or an embedding is unknown or lacks its key or package; the scorer of pruning cannot
             be used; the store cannot be opened; the place for checkpoints is invalid.
     """
-    refuse_people_in_baseline(scenario, settings)
-    refuse_unfit_guide(scenario, settings)
-    refuse_too_many_memories(scenario, settings)
-    refuse_half_a_story(scenario, settings)
+    refuse_unfit(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]

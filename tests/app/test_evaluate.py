@@ -1,7 +1,8 @@
-"""`persimchat evaluate`: a judge on loopback, whose answers are planned, rates runs on disk."""
+"""Evaluations of conversations that are over: dimensions, pairs, focus groups."""
 
 from __future__ import annotations
 
+import csv
 import json
 import time
 from collections.abc import Callable
@@ -9,17 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback.answering import Fault, Reply
-from loopback.server import LoopbackServer
-from run_folders import write_steered
-
+from asked_afterwards import besides
 from evaluation.judging import REASON, TIES, Planned, dimension_in, first_words, run_about, topic_in
-from persimchat.evaluation import judging
-from persimchat.runs.folder.judgements import JUDGEMENTS, read_judgements
+from group_runs import LIKELY, WORDS, write_group
+from loopback.answering import Fault, Reply
+from loopback.scripted import prompt_of
+from loopback.server import LoopbackServer
+from run_files import drop, logged, run_json
+from run_folders import PEOPLE, put, write_events, write_steered
+
+from persimchat.evaluation import asking
+from persimchat.reports.guide import positions, summary_of
+from persimchat.runs.folder.reading import read_judgements, read_run
+
+# `persimchat evaluate`: a judge on loopback, whose answers are planned, rates runs on disk
+
 
 Run = Callable[..., Any]
+
+
 Serve = Callable[..., LoopbackServer]
+
+
 RUNS = Path("conversations")
+
+
 TIED = {"scenario": {"relationships": TIES}}
 
 
@@ -62,7 +77,7 @@ def test_a_score_out_of_range_is_asked_for_again_then_missing(command: Run, serv
     assert judge.asked == 2
     assert "greater than or equal to -5" in str(judge.bodies[1]["messages"])
     judge.score = lambda _: -5
-    (folder / JUDGEMENTS).unlink()
+    drop(folder, "kind = 'judgement'")
     found = data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "REL")
     assert row_of(found, "REL")["mean"] == -5
 
@@ -88,7 +103,7 @@ def test_each_repeat_has_a_seed_and_what_is_there_is_not_asked_again(command: Ru
     found = data(command, *asked, "--repeats", "3")
     assert (found["asked"], found["already"], judge.asked) == (2, 4, 6)
     seeds = [body["seed"] for body in judge.bodies]
-    (folder / JUDGEMENTS).unlink()
+    drop(folder, "kind = 'judgement'")
     data(command, *asked, "--repeats", "3")
     assert sorted(seeds) == sorted(body["seed"] for body in judge.bodies[6:])
     assert [row.reasoning for row in read_judgements(folder)] == [REASON] * 6
@@ -147,8 +162,9 @@ def test_show_and_export_tell_what_a_folder_has(command: Run, serve: Serve) -> N
     assert len(table) == 5
     assert command("export", str(folder), "--for", "Eva", "--out", "eva").code == 0
     assert not Path("eva/judgements.csv").exists()
-    stale = (folder / JUDGEMENTS).read_text(encoding="utf-8").replace('"request":"', '"request":"0')
-    (folder / JUDGEMENTS).write_text(stale, encoding="utf-8")
+    rows = logged(folder, "judgement")
+    drop(folder, "kind = 'judgement'")
+    write_events(folder, [("judgement", {**row, "request": f"0{row['request']}"}) for row in rows])
     assert "Judged" not in command("show", str(folder)).out
 
 
@@ -183,7 +199,7 @@ def test_bad_input(command: Run, arguments: tuple[str, ...], words: tuple[str, .
     assert done.code == 2
     last = done.err.strip().splitlines()[-1]
     assert [word for word in words if word not in last] == [], last
-    assert not (folder / JUDGEMENTS).exists()
+    assert logged(folder, "judgement") == []
 
 
 def test_without_a_measure_it_says_which_there_are(command: Run) -> None:
@@ -230,7 +246,7 @@ def test_many_calls_are_agreed_to_first(
 def test_limits_hold_and_a_failing_server_is_asked_again(
     command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "TRANSIENT", judging.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
+    monkeypatch.setattr(asking, "TRANSIENT", asking.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
     folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
     calls = iter(range(1000))
     judge = Planned(lambda _: Fault(503) if next(calls) < 3 else 7)
@@ -350,5 +366,119 @@ def test_killed_at_any_moment_it_asks_only_what_is_missing(
 
 
 def _lines(folder: Path) -> int:
-    path = folder / JUDGEMENTS
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+    return len(logged(folder, "judgement"))
+
+
+# `persimchat evaluate guide`: positions of everybody, themes that a model on loopback finds, and tables
+
+
+def finding(body: dict[str, Any]) -> dict[str, Any]:
+    """Themes of the second question; of the others, one that nobody spoke of."""
+    if "What would keep you" in prompt_of(body).split("<answers>")[0]:
+        quotes = [{"line": 6, "words": "the deposit"}, {"line": 7, "words": "I dislike a deposit"}]
+        more = {"name": "Trust", "about": "Some trust.", "quotes": [{"line": 6, "words": "I trust nobody"}]}
+        return {"themes": [{"name": "The deposit", "about": "It keeps them away.", "quotes": quotes}, more]}
+    return {"themes": []}
+
+
+def test_the_command_asks_once_for_each_question_and_keeps_what_it_found(command: Run, serve: Serve) -> None:
+    folder = write_group(RUNS)
+    server = serve(finding)
+    before = besides(folder, "themes")
+    done = command("evaluate", "guide", str(folder), "--by", server.model(), "--no-positions", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    by_number = {one["question"]: one for one in found["questions"]}
+    assert [theme["name"] for theme in by_number[2]["themes"]] == ["The deposit"]
+    assert [quote["words"] for quote in by_number[2]["themes"][0]["quotes"]] == ["The deposit", "I dislike a deposit"]
+    assert (by_number[1]["themes"], found["invented_quotes"]) == ([], 1)
+    assert found["not_put"] == ["What would you change first?"]
+    assert [row["question"] for row in sorted(logged(folder, "themes"), key=lambda row: row["question"])] == [
+        0,
+        1,
+        2,
+    ]
+    assert besides(folder, "themes") == before
+    again = command("evaluate", "guide", str(folder), "--by", server.model(), "--no-positions")
+    assert "Nothing is asked" in again.err
+    assert "The deposit" in again.out
+
+
+def test_themes_of_a_conversation_that_went_on_are_not_shown(command: Run, serve: Serve) -> None:
+    folder = write_group(RUNS)
+    assert command("evaluate", "guide", str(folder), "--by", serve(finding).model(), "--no-positions").code == 0
+    assert summary_of(read_run(folder)).judges
+    line = {**logged(folder, "utterance")[-1], "turn": len(WORDS) + 1, "text": "One more."}
+    write_events(folder, [("utterance", line)])
+    went_on = summary_of(read_run(folder))
+    assert [one.section.number for one in went_on.answers if one.found] == [0, 1]
+
+
+def test_an_unusable_answer_is_missing_and_nothing_is_made_up(command: Run, serve: Serve) -> None:
+    folder = write_group(RUNS)
+    done = command("evaluate", "guide", str(folder), "--by", serve(lambda _: {"themes": 7}).model(), "--no-positions")
+    assert done.code == 0, done.err
+    assert {row["missing"] for row in logged(folder, "themes")} == {"unparseable"}
+    assert "No model was asked for themes" in done.out
+
+
+def test_the_offline_model_finds_no_themes(command: Run) -> None:
+    done = command("evaluate", "guide", str(write_group(RUNS)), "--by", "offline")
+    assert (done.code, "cannot judge" in done.err) == (2, True)
+
+
+def test_positions_before_and_after(command: Run) -> None:
+    folder = write_group(RUNS)
+    answers = {(PEOPLE[0], 0): "2", (PEOPLE[0], 8): "4", (PEOPLE[1], 0): "5", (PEOPLE[1], 8): "5", (PEOPLE[2], 8): None}
+    lines = [
+        {"poll": "likely", "question": LIKELY, "turn": turn, "agent": name, "judge": "offline", "request": "r"}
+        | ({"answer": answer} if answer else {"missing": "unparseable"})
+        for (name, turn), answer in answers.items()
+    ]
+    put(folder, "poll_answer", lines)
+    (one,) = positions(read_run(folder))
+    assert [(stand.before, stand.after, stand.moved) for stand in one.stands] == [
+        ("2", "4", True), ("5", "5", False), (None, None, False),
+    ]  # fmt: skip
+    assert (one.moved, one.means()) == (1, (3.5, 4.5))
+    shown = command("evaluate", "guide", str(folder), "--no-positions")
+    assert "Mean 3.5 before, 4.5 after." in shown.out
+
+
+def test_the_tables_have_questions_and_no_whisper(command: Run) -> None:
+    folder = write_group(RUNS)
+    assert command("export", str(folder), "--out", "tables").code == 0
+    with Path("tables/questions.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["question"], row["agent"], row["utterances"]) for row in csv.DictReader(file)]
+    assert rows[-3:] == [("2", PEOPLE[0], "1"), ("2", PEOPLE[1], "2"), ("2", PEOPLE[2], "0")]
+    assert not Path("tables/themes.csv").exists()
+    assert "how much they said about it" in Path("tables/codebook.md").read_text(encoding="utf-8")
+
+
+def test_asking_for_positions_changes_nothing_else(command: Run, tmp_path: Path) -> None:
+    scenario = tmp_path / "group.yaml"
+    guide = {"moderator": "Eva", "questions": [{"ask": "Tea?"}, {"ask": "Why?"}], "positions": [{"ask": "Tea?"}]}
+    people = [{"name": name, "description": "Somebody."} for name in ("Eva", "Bo", "Ada")]
+    content = {"topic": "Tea", "participants": people, "guide": guide, "settings": {"max_messages": 4}}
+    scenario.write_text(json.dumps(content), encoding="utf-8")
+    assert command("run", str(scenario)).code == 0
+    (folder,) = Path("conversations").iterdir()
+    before = besides(folder, "poll_answer")
+    done = command("evaluate", "guide", "latest", "--json")
+    assert done.code == 0, done.err
+    stands = json.loads(done.out)["positions"][0]["stands"]
+    assert [stand["name"] for stand in stands] == ["Bo", "Ada"]  # the moderator takes no stand
+    assert all(stand["before"] in ("yes", "no") and stand["after"] in ("yes", "no") for stand in stands)
+    assert logged(folder, "poll_answer")
+    assert besides(folder, "poll_answer") == before
+    assert run_json(folder)["scenario"]["guide"]["moderator"] == "Eva"
+
+
+def test_a_branch_is_refused_with_the_remedy(command: Run) -> None:
+    branch = {"of": "20260101-110000-tea-0000", "turn": 2, "why": "branch"}
+    folder = write_group(RUNS, branch=branch)
+    refused = command("evaluate", "guide", str(folder))
+    assert refused.code == 2
+    assert "--no-positions" in refused.err and branch["of"] in refused.err
+    done = command("evaluate", "guide", str(folder), "--no-positions")
+    assert (done.code, "What would keep you from the app?" in done.out) == (0, True)

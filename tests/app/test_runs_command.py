@@ -57,11 +57,11 @@ def test_no_runs(command: Run) -> None:
 def test_a_damaged_run_is_said_and_hides_no_other(command: Run, out: Path) -> None:
     write_run(out, run="good")
     (out / "bad").mkdir()
-    (out / "bad/run.json").write_text("{")
+    (out / "bad/run.sqlite").write_text("{")
     done = command("runs", "--json")
     assert [run["run"] for run in json.loads(done.out)] == ["good"]
     assert done.err.count("\n") == 1
-    assert "bad/run.json" in done.err
+    assert "bad/run.sqlite" in done.err
 
 
 def test_hostile_text_steers_nothing(command: Run, out: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
 import yaml
 from evaluation.surveys import csv_of, held_runs
-from run_folders import PEOPLE, utterance, write_run, write_steered
+from run_folders import PEOPLE, rewrite, utterance, write_run, write_steered
 from small_experiment import SMALL
 
-from persimchat.evaluation.statistics import library
+from persimchat.evaluation.statistics import intervals as library
 from persimchat.experiments import Experiment
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
@@ -195,8 +195,7 @@ def test_from_single_runs(command: Run, tmp_path: Path):
 def test_words_of_people_need_consent(command: Run, tmp_path: Path):
     joined = write_steered(tmp_path / "joined")
     shutil.copytree(joined, tmp_path / "again" / "other")
-    manifest = tmp_path / "again" / "other" / "run.json"
-    manifest.write_text(manifest.read_text(encoding="utf-8").replace(joined.name, "other"), encoding="utf-8")
+    rewrite(tmp_path / "again" / "other", "begun", lambda begun: {**begun, "run": "other"})
     asked = ("make", "--system", f"a={joined}", "--system", "b=again", "--topics", "1")
     assert "raters would read their words" in command("survey", *asked).error
     assert len(data(command, *asked, "--with-people")["items"]) == 2

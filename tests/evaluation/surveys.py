@@ -8,9 +8,9 @@ from typing import Any
 
 from run_folders import PEOPLE, utterance, write_run
 
-from persimchat.evaluation.survey.drawing import Held
 from persimchat.evaluation.survey.key import Key, KeyItem, KeySystem, KeyTopic
-from persimchat.evaluation.survey.reading import Answers, Rating
+from persimchat.evaluation.survey.making import Held
+from persimchat.evaluation.survey.results import Answers, Rating
 
 SYSTEMS = ("need_to_talk", "group_chat", "single_agent")
 MODEL = "openai:gpt-4o-mini"

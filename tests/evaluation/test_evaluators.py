@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langsmith import Client, aevaluate, evaluate
+from langsmith.run_helpers import tracing_context
+from langsmith.schemas import Example
+from loopback.langsmith import LangSmithServer
 
+from persimchat import evaluation
 from persimchat.evaluation import (
     CONVERSATION_EVALUATORS,
     UTTERANCE_EVALUATORS,
@@ -16,14 +25,19 @@ from persimchat.evaluation import (
     balance,
     consensus,
     correct,
+    evaluate_locally,
     goodbye,
     greatest_share,
     length_error,
+    make_atarget,
+    make_target,
+    means,
     repetition,
+    table,
     words_for_others,
 )
-from persimchat.evaluation.conversations import shares
-from persimchat.evaluation.utterances import length_error_of, repetition_of
+from persimchat.evaluation.evaluators import length_error_of, repetition_of, shares
+from persimchat.runs.run.resources import turns_in_a_trace
 
 ADA, BO, EVA = "Ada Lind", "Bo Říha", "Eva Horáková"
 PEOPLE = [ADA, BO, EVA]
@@ -129,3 +143,154 @@ def test_balance_does_not_heed_the_order(said: list[tuple[str, str]], order: lis
     talk = outputs(*said)
     assert balance(talk)["score"] == pytest.approx(balance({**talk, "participants": order})["score"])
     assert sum(shares(talk).values()) == pytest.approx(1)
+
+
+# Evaluating on this machine alone, and with LangSmith's own `evaluate`, without an account
+
+
+EVALUATORS = [*UTTERANCE_EVALUATORS, *CONVERSATION_EVALUATORS]
+DEBATE = {"mode": "debate", "answer_format": "yesno"}
+DATASET: list[dict[str, Any]] = [
+    {"inputs": {"topic": "Tea | coffee?", "participants": ["Jarmila", "Zeynep"]}},
+    {"inputs": {"topic": "Is the square free of cars?", "participants": 2, "settings": DEBATE},
+     "outputs": {"answer": "yes"}},
+]  # fmt: skip
+OFFLINE = {"model": "offline", "max_messages": 3, "seed": 1}
+
+
+def test_every_evaluator_says_what_it_found() -> None:
+    rows = evaluate_locally(DATASET, make_target(**OFFLINE), EVALUATORS)
+    talk, debate = rows
+    assert [row["error"] for row in rows] == [None, None]
+    assert len(talk["outputs"]["utterances"]) == 3
+    assert talk["outputs"]["transcript"].count("\n") == 2
+    assert talk["outputs"]["totals"]["calls"] > 0
+    assert list(talk["feedback"]) == [evaluator.__name__ for evaluator in EVALUATORS]
+    assert talk["feedback"]["consensus"]["score"] is None
+    assert debate["feedback"]["consensus"]["score"] in (0, 1)
+    assert debate["feedback"]["correct"]["score"] == float(debate["outputs"]["conclusion"]["answer"] == "yes")
+    assert means(rows)["correct"] == debate["feedback"]["correct"]["score"]
+
+
+def test_the_table() -> None:
+    rows = evaluate_locally(DATASET[:1], make_target(**OFFLINE), [balance, correct])
+    score = rows[0]["feedback"]["balance"]["score"]
+    assert table(rows).splitlines() == [
+        "| topic | balance | correct |", "| --- | --- | --- |", f"| Tea \\| coffee? | {score:.2f} | – |",
+        f"| mean | {score:.2f} | – |",
+    ]  # fmt: skip
+
+
+def test_a_conversation_that_fails_is_a_row_with_its_error() -> None:
+    settings = {"model": "openai:gpt-4o-mini", "max_messages": 1}  # and there is no key
+    rows = evaluate_locally([{"inputs": {"topic": "Tea?", "participants": 2, "settings": settings}}], make_target(), [])
+    assert rows[0]["outputs"] is None
+    assert "OPENAI_API_KEY" in rows[0]["error"]
+    assert rows[0]["feedback"] == {}
+    assert "Tea? (failed)" in table(rows)
+
+
+def test_what_is_wrong_with_an_example_is_said(refused: Callable[..., str]) -> None:
+    def odd(outputs: dict[str, Any], colour: str) -> dict[str, Any]:
+        return {"key": colour, "score": len(outputs)}
+
+    refused(lambda: evaluate_locally([{"topic": "Tea?"}], make_target(), []), "dataset[0]")
+    refused(lambda: evaluate_locally([], make_target(), [odd]), "odd", "colour")
+    refused(lambda: make_target()({"subject": "Tea?"}), "no topic")
+    refused(lambda: make_target()({"topic": "Tea?", "people": 3}), "people")
+    refused(lambda: make_target()({"topic": "Tea?", "settings": "short"}), "settings", "inputs")
+    refused(lambda: make_target()("Tea?"), "no topic")  # type: ignore[arg-type]
+    refused(lambda: evaluate_locally(["Tea?"], make_target(), []), "dataset[0]")  # type: ignore[list-item]
+    wrong = {"inputs": {"topic": "Tea?"}, "outputs": "tea"}
+    refused(lambda: evaluate_locally([wrong], make_target(), []), "outputs", "dataset[0]")
+
+
+@pytest.mark.parametrize("found", [3, None, {"score": 1}, {"key": "x", "score": "high"}])
+def test_an_evaluator_that_gives_no_score_is_named(refused: Callable[..., str], found: Any) -> None:
+    def odd(outputs: dict[str, Any]) -> Any:
+        return found
+
+    example = {"inputs": {"topic": "Tea?"}}
+    refused(lambda: evaluate_locally([example], lambda inputs: {}, [odd]), "odd", "key", "score")
+    refused(lambda: evaluate_locally([example], lambda inputs: {}, [found]), "function")
+
+
+def examples() -> list[Example]:
+    dataset, now = uuid.uuid4(), datetime.now(UTC)
+    return [
+        Example(id=uuid.uuid4(), dataset_id=dataset, created_at=now, inputs=row["inputs"], outputs=row.get("outputs"))
+        for row in DATASET
+    ]
+
+
+def scores(results: Any) -> list[dict[str, Any]]:
+    return sorted(
+        ({found.key: found.score for found in row["evaluation_results"]["results"]} for row in results),
+        key=lambda found: str(found["correct"]),
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[LangSmithServer]:
+    with LangSmithServer() as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: LangSmithServer) -> Iterator[Client]:
+    client = Client(api_url=server.url, api_key="lsv2_pt_loopback")
+    yield client
+    client.cleanup(timeout=5)
+
+
+@pytest.mark.proof
+def test_langsmiths_evaluate_gives_the_same_scores(client: Client, server: LangSmithServer) -> None:
+    local = evaluate_locally(DATASET, make_target(**OFFLINE), EVALUATORS)
+    expected = [{key: found["score"] for key, found in row["feedback"].items()} for row in local]
+    with tracing_context(enabled="local"):
+        results = evaluate(
+            make_target(**OFFLINE), data=examples(), evaluators=EVALUATORS, upload_results=False, client=client,
+            max_concurrency=0,
+        )  # fmt: skip
+        found = scores(results)
+    assert found == sorted(expected, key=lambda row: str(row["correct"]))
+    client.flush(timeout=10)
+    assert [path for path in server.paths if path.startswith("POST /runs")] == []
+
+
+@pytest.mark.proof
+async def test_langsmiths_aevaluate_takes_the_async_target(client: Client) -> None:
+    results = await aevaluate(
+        make_atarget(**OFFLINE), data=examples(), evaluators=[balance, correct], upload_results=False, client=client
+    )
+    found = scores([row async for row in results])
+    assert [set(row) for row in found] == [{"balance", "correct"}] * 2
+
+
+# What the documents on traces and evaluation show works, and the numbers in them are so
+
+
+def test_the_table_names_every_evaluator(root: Path) -> None:
+    text = (root / "docs/evaluation.md").read_text("utf-8")
+    text = text[text.index("## Evaluators") : text.index("## With LangSmith")]
+    names = re.findall(r"^\| `(\w+)` \|", text, re.M)
+    known = [*evaluation.UTTERANCE_EVALUATORS, *evaluation.CONVERSATION_EVALUATORS]
+    assert names == [evaluator.__name__ for evaluator in known]
+
+
+def test_the_turns_of_a_trace(root: Path) -> None:
+    text = " ".join((root / "docs/langsmith.md").read_text("utf-8").split())
+    assert f"{turns_in_a_trace(4)} turns for four, {turns_in_a_trace(10)} for ten" in text
+    assert f"`conversation from turn {turns_in_a_trace(4)}`" in text  # the first trace has the awakening, too
+
+
+def test_the_table_names_every_statistic(root: Path) -> None:
+    text = (root / "docs/evaluation.md").read_text("utf-8")
+    rows = text[text.index("| question | function |") : text.index("They are in `intervals`")]
+    functions = set()
+    for module in re.findall(r"`(\w+)`", text[text.index("They are in `intervals`") :].partition(". ")[0]):
+        path = root / f"evaluation/statistics/{module}.py"
+        functions |= set(re.findall(r"^def ([a-z]\w+)\(", path.read_text("utf-8"), re.M))
+    helpers = {"resampled", "signed_ranks", "entropy", "krippendorff_with_interval"}
+    helpers |= {"stats", "distance", "known", "have_ties", "ranked_alike"}
+    assert set(re.findall(r"`(\w+)`", rows)) == functions - helpers

@@ -7,10 +7,21 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-
 from evaluation.judging import run_about
-from persimchat.evaluation.pair_results import Counts, agreement, pairs_result, read_labels
-from persimchat.evaluation.pairs import JudgedPairs, PairAnswer, matched
+
+from persimchat.evaluation.asking import Questions
+from persimchat.evaluation.pairs import (
+    Counts,
+    Pair,
+    PairAnswer,
+    PairsResult,
+    agreement,
+    matched,
+    pairs_result,
+    questions_on,
+    read_labels,
+    results_of,
+)
 from persimchat.evaluation.transcripts import Conversation, read_conversation
 
 Scores = Sequence[tuple[float, float] | str]
@@ -20,33 +31,36 @@ def group(out: Path, name: str, topics: Sequence[str], text: str = "I like tea."
     return [read_conversation(run_about(out, topic, f"{name}-{topic}", text=text)) for topic in topics]
 
 
-@pytest.fixture
-def judged(tmp_path: Path) -> Callable[..., JudgedPairs]:
-    """Pairs on these topics: `judged("x", "y")`."""
+Make = Callable[..., tuple[list[Pair], Questions[PairAnswer]]]
 
-    def make(*topics: str, k: int = 3, swap: bool = True) -> JudgedPairs:
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Make:
+    """Pairs on these topics, and the questions about them: `judged("x", "y")`."""
+
+    def make(*topics: str, k: int = 3, swap: bool = True) -> tuple[list[Pair], Questions[PairAnswer]]:
         pairs = matched(group(tmp_path, "a", topics), group(tmp_path, "b", topics))
-        return JudgedPairs(tmp_path, pairs, k, swap)
+        return pairs, questions_on(pairs, tmp_path, k, swap=swap)
 
     return make
 
 
-def rows(judged: JudgedPairs, *planned: tuple[Scores, Scores]) -> dict[tuple[str | int, ...], PairAnswer]:
-    """Answers as planned: for each pair, those with A first and those with B first; a text is a reason."""
+def result_of(judged: tuple[list[Pair], Questions[PairAnswer]], *planned: tuple[Scores, Scores]) -> PairsResult:
+    """What planned answers come to: for each pair, those with A first and those with B first; a text is a reason."""
+    pairs, part = judged
+    orders_of = {pair.a.run: orders for pair, orders in zip(pairs, planned, strict=True)}
     found = {}
-    for pair, orders in zip(judged.pairs, planned, strict=True):
-        for unit in judged.units_of(pair):
-            said = orders[unit.order - 1][unit.repeat - 1]
-            scores = {"missing": said} if isinstance(said, str) else {"score_a": said[0], "score_b": said[1]}
-            told = {"a": pair.a.run, "b": pair.b.run, "order": unit.order, "repeat": unit.repeat}
-            row = PairAnswer.model_validate({**told, **scores, "judge": "m", "request": unit.asked.request})
-            found[row.key] = row
-    return found
+    for unit in part.units:
+        said = orders_of[unit.fields["a"]][unit.fields["order"] - 1][unit.repeat - 1]
+        scores = {"missing": said} if isinstance(said, str) else {"score_a": said[0], "score_b": said[1]}
+        told = {**unit.fields, **scores, "repeat": unit.repeat, "judge": "m", "request": unit.asked.request}
+        row = PairAnswer.model_validate(told)
+        found[row.key] = row
+    return pairs_result(results_of(pairs, part, "m", found))
 
 
-def test_the_example_of_the_method(judged: Callable[..., JudgedPairs]) -> None:
-    part = judged("x")
-    result = pairs_result(part, "m", rows(part, ([(8, 6), (7, 7), (9, 6)], [(7, 8), (7, 7), (8, 7)])))
+def test_the_example_of_the_method(judged: Make) -> None:
+    result = result_of(judged("x"), ([(8, 6), (7, 7), (9, 6)], [(7, 8), (7, 7), (8, 7)]))
     (only,) = result.pairs
     assert (only.verdict.outcome, result.counts) == ("win", Counts(1, 0, 0))
     assert (only.verdict.score_a, only.verdict.score_b) == (Fraction(46, 6), Fraction(41, 6))
@@ -55,9 +69,8 @@ def test_the_example_of_the_method(judged: Callable[..., JudgedPairs]) -> None:
     assert (only.verdict.conflict, result.alone) == (True, (Counts(1, 0, 0), Counts(0, 1, 0)))
 
 
-def test_a_judge_that_favours_the_first_place(judged: Callable[..., JudgedPairs]) -> None:
-    part = judged("u", "v", "x", "y", "z", "w")
-    result = pairs_result(part, "m", rows(part, *[([(8, 6)] * 3, [(6, 8)] * 3)] * 6))
+def test_a_judge_that_favours_the_first_place(judged: Make) -> None:
+    result = result_of(judged("u", "v", "x", "y", "z", "w"), *[([(8, 6)] * 3, [(6, 8)] * 3)] * 6)
     assert result.counts == Counts(0, 6, 0)
     assert (result.conflicts.value, result.position.value, result.test.p) == (1, 2, 1)
     assert (result.position.low, result.position.high) == (2, 2)
@@ -65,18 +78,17 @@ def test_a_judge_that_favours_the_first_place(judged: Callable[..., JudgedPairs]
     assert result.alone == (Counts(6, 0, 0), Counts(0, 0, 6))
 
 
-def test_without_the_second_order_the_first_decides(judged: Callable[..., JudgedPairs]) -> None:
-    part = judged("x", "y", k=1, swap=False)
+def test_without_the_second_order_the_first_decides(judged: Make) -> None:
+    pairs, part = judged("x", "y", k=1, swap=False)
     assert len(part.units) == 2
-    result = pairs_result(part, "m", rows(part, ([(8, 6)], []), ([(5, 6)], [])))
+    result = result_of((pairs, part), ([(8, 6)], []), ([(5, 6)], []))
     assert (result.counts, result.position.value, result.conflicts.value) == (Counts(1, 0, 1), None, None)
 
 
-def test_a_pair_without_answers_in_one_order_has_no_verdict(judged: Callable[..., JudgedPairs]) -> None:
-    part = judged("x", "y", "z")
+def test_a_pair_without_answers_in_one_order_has_no_verdict(judged: Make) -> None:
     lost: Scores = ["unparseable", "refused", "unparseable"]
     good: Scores = [(8, 6), (8, 6), "unparseable"]
-    result = pairs_result(part, "m", rows(part, (good, lost), (good, good), (lost, lost)))
+    result = result_of(judged("x", "y", "z"), (good, lost), (good, good), (lost, lost))
     assert result.counts == Counts(1, 0, 0)
     assert result.missing == {"one order only": 1, "no answer": 1}
     assert result.answers_missing == {"unparseable": 2 * 3 + 3, "refused": 3}
@@ -92,13 +104,11 @@ def test_runs_are_matched_by_task(tmp_path: Path, refused: Callable[..., str]) -
     refused(lambda: matched(a, a), "both sides")
 
 
-def test_labels_of_people(
-    judged: Callable[..., JudgedPairs], write: Callable[..., Path], refused: Callable[..., str]
-) -> None:
-    part = judged("x", "y", "z", k=1)
+def test_labels_of_people(judged: Make, write: Callable[..., Path], refused: Callable[..., str]) -> None:
+    pairs, part = judged("x", "y", "z", k=1)
     win, loss = ([(8, 6)], [(8, 6)]), ([(5, 6)], [(5, 6)])
-    result = pairs_result(part, "m", rows(part, win, loss, loss))
-    labels = read_labels(write("ok.csv", "pair,verdict\na-x,Win\na-y,loss\na-z,win\n"), part.pairs)
+    result = result_of((pairs, part), win, loss, loss)
+    labels = read_labels(write("ok.csv", "pair,verdict\na-x,Win\na-y,loss\na-z,win\n"), pairs)
     kappa = agreement(result, labels)
     assert (kappa.observed, kappa.n) == (pytest.approx(2 / 3), 3)
     for text, *words in (
@@ -107,8 +117,8 @@ def test_labels_of_people(
         ("pair,verdict\na-x,win\na-x,loss\n", "line 3", "two verdicts"),
         ("run,verdict\na-x,win\n", "line 1", "pair and verdict"),
     ):
-        refused(lambda text=text: read_labels(write("bad.csv", text), part.pairs), *words)
-    refused(lambda: read_labels(Path("nowhere.csv"), part.pairs), "nowhere.csv")
+        refused(lambda text=text: read_labels(write("bad.csv", text), pairs), *words)
+    refused(lambda: read_labels(Path("nowhere.csv"), pairs), "nowhere.csv")
 
 
 def test_the_beginning_of_conversations(tmp_path: Path) -> None:

@@ -15,8 +15,20 @@ import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
 from pydantic import ValidationError
 
-from persimchat.evaluation.published.paper import Accuracy, DimensionTable, Paper, published
+from persimchat.evaluation.published.figures import FigurePaper, FigureTable, figures
+from persimchat.evaluation.published.paper import (
+    Accuracy,
+    DimensionTable,
+    Own,
+    Paper,
+    in_words,
+    nearest,
+    published,
+    what_differed,
+)
 from persimchat.evaluation.statistics.significance import sign_test
+from persimchat.state.configuration import load_settings
+from persimchat.state.settings import Settings
 
 THESIS = published("thesis")
 TABLES = {table.table: table for table in THESIS.dimensions}
@@ -294,3 +306,253 @@ def test_the_file_is_read_strictly():
     table = json.loads(TABLES["B.1"].model_dump_json())
     with pytest.raises(ValidationError, match="SA has not one mean and SD for each of the 3 measures"):
         DimensionTable.model_validate_json(json.dumps({**table, "measures": ["GOAL", "BEL", "KNO"]}))
+
+
+# The published figures on stories are those of the paper and of the design, and are read strictly
+
+
+PAPER = figures("agentgroupchat")
+ATTITUDE, FORM, ENTROPY = PAPER.tables
+OBSERVED = ("Logan Roy", "Conor Roy", "Kendall Roy", "Roman Roy", "Shiv Roy")
+
+
+def text_of(path: Path) -> str:
+    if not path.is_file():
+        pytest.skip(f"there is no {path}")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def groups(shared: Path) -> str:
+    return text_of(shared / "papers/001_8fb1ce7cab37bfa8.txt")
+
+
+@pytest.fixture(scope="module")
+def plans(shared: Path) -> str:
+    text = text_of(shared / "design/stories.md")
+    return text[text.index("**Published**") : text.index("**Ours, at no cost:**")]
+
+
+def numbers(line: str) -> list[float]:
+    return [float(found) for found in re.findall(r"(?<![\w.-])\d+\.\d+(?!\w)", line)]
+
+
+def test_attitude_is_that_of_the_paper(groups: str):
+    tables = groups[groups.index("Show Negative Attitude to") : groups.index("Table 2:")]
+    for name in ATTITUDE.names:
+        (line,) = (line for line in tables.splitlines() if re.search(rf"\b{re.escape(name)}\t", line))
+        rows = [row for row in ATTITUDE.rows if row.name == name]
+        assert tuple(row.of for row in rows) == OBSERVED
+        assert [value for row in rows for value in row.values] == numbers(line.partition(name)[2])
+
+
+def test_attitude_is_that_of_the_design(plans: str):
+    for name in ATTITUDE.names:
+        (line,) = (line for line in plans.splitlines() if line.startswith(f"| {name} |") and "/" in line)
+        *pairs, means = [[float(part) for part in cell.split("/")] for cell in line.strip("| ").split("|")[1:]]
+        values = [ATTITUDE.values(name, measure) for measure in ATTITUDE.measures]
+        assert pairs == [list(pair) for pair in zip(*values, strict=True)]
+        assert means == [round(fmean(each)) for each in values]
+
+
+def test_what_is_counted_fits_the_percentages():
+    """Five rounds make multiples of 20, twenty changes multiples of 5."""
+    for row in ATTITUDE.rows:
+        for value, n in zip(row.values, ATTITUDE.n, strict=True):
+            assert value * n % 100 == 0
+
+
+def test_form_is_that_of_the_paper(groups: str, plans: str):
+    table = groups[groups.index("Instruction Understanding") : groups.index("Table 3:")]
+    formed = plans[plans.index("| model | CS |") :]
+    for text, mark in ((table, "\t"), (formed, " |")):
+        for row in FORM.rows:
+            begins = f"{row.name}{mark}"
+            (line,) = (line for line in text.splitlines() if line.removeprefix("| ").startswith(begins))
+            assert list(row.values) == numbers(line.partition(row.name)[2])[:5]
+    for measure, n in zip(FORM.measures, FORM.n, strict=True):
+        assert f"{measure.removeprefix('form_')}\t{n:,}\t" in groups
+
+
+def test_entropy_is_that_of_the_paper(groups: str, plans: str):
+    table = groups[groups.index("Structure Ablation") : groups.index("Table 5:")]
+    values = [value for row in ENTROPY.rows for value in row.values]
+    assert values == numbers(table) == numbers(plans[plans.index("Entropy-2:") :].partition("Seven")[0])
+
+
+def test_the_file_is_read_strictly_in_published_figures():
+    assert PAPER.table_of("form_CS") is FORM
+    assert PAPER.table_of("balance") is None
+    plain: dict[str, Any] = json.loads(FORM.model_dump_json())
+    assert FigureTable.model_validate_json(json.dumps(plain)) == FORM
+    for wrong, why in (({"n": [1]}, "not one value"), ({"more": 1}, "Extra"), ({"table": 3}, "string")):
+        with pytest.raises(ValidationError, match=why):
+            FigureTable.model_validate_json(json.dumps({**plain, **wrong}))
+    with pytest.raises(ValidationError):
+        FigurePaper.model_validate_json("{}")
+    with pytest.raises(FileNotFoundError):
+        figures("nothing")
+
+
+# The published figures on pruning are complete: those of the paper and of the design, and read strictly
+
+
+CUT_PAPER = figures("pruning")
+CUT_TABLES = {table.table: table for table in CUT_PAPER.tables}
+CALLED = {
+    "Full default": "Full", "RMm default": "RMm", "Full to Full": "Full", "Full to RMm": "RMm",
+    "Basic Info": "b", "Human Needs*": "h", "Memory": "m", "Previous Dialogues": "p", "Environment": "e",
+    "Current Dialogue": "c", "RMbmpe (= λ 1)": "RMbmpe", "Full (λ = 0)": "Full", "order bpmec": "bpmec",
+}  # fmt: skip
+"""Rows of the paper and of the design by what they are called here."""
+
+
+@pytest.fixture(scope="module")
+def cut(shared: Path) -> str:
+    return text_of(shared / "papers/003_231b8301c487ee5e.txt")
+
+
+@pytest.fixture(scope="module")
+def cuts(shared: Path) -> str:
+    text = text_of(shared / "design/pruning.md")
+    return text[text.index("Published (LLaMA 3, GA") : text.index("Cost of the λ sweep")]
+
+
+def rows_above(cut: str, caption: str) -> dict[str, tuple[float, ...]]:
+    """The rows of a table, which stands before its caption or, of the first, before the first caption of all."""
+    lines = cut[: cut.index(f"\nTable {caption}:")].splitlines()
+    found: dict[str, tuple[float, ...]] = {}
+    for line in reversed(lines):
+        matched = re.fullmatch(r"(\D.*?) ((?:[\d.]+ ?)+)", line)
+        if matched:
+            found[CALLED.get(matched[1], matched[1])] = tuple(float(part) for part in matched[2].split())
+        elif found and line not in ("Order", "Length", "Frequency"):
+            break
+    return found
+
+
+@pytest.mark.parametrize(("caption", "rows"), [("2", 6), ("3", 8), ("4", 2), ("5", 13)])
+def test_tables_are_those_of_the_paper(cut: str, caption: str, rows: int):
+    here = {row.name: row.values for row in CUT_TABLES[caption].rows}
+    assert here == rows_above(cut, caption)
+    assert len(here) == rows
+
+
+def test_blocks_are_those_of_the_paper(cut: str):
+    lines = dict(re.findall(r"^([^\d\n]+) ((?:\d+~)?\d+ [\d.]+) (?:Fixed|Trajectory|Context)", cut, re.MULTILINE))
+    found: dict[str, list[float]] = {}
+    for title, numbers in lines.items():
+        items, words = numbers.split()
+        found[CALLED[title]] = [float(items.split("~")[0]), float(items.split("~")[-1]), float(words)]
+    assert {row.name: list(row.values) for row in CUT_TABLES["1"].rows} == found
+
+
+@pytest.mark.parametrize(
+    ("table", "said", "values"),
+    [
+        ("section 3.2", "attention decreases by only 19%", (0.19,)),
+        ("section 3.2, HA", "dist-3 increases from 0.535 to 0.546", (0.546,)),
+        ("section 3.2, one kept", "dist-3 drops from 0.800 to 0.595 for m1Hi", (0.8, 0.595)),
+        ("section 6, repeated ends", "the rate is 66.5%, compared to 7.9% in the original Full", (0.079, 0.665)),
+        ("section 6, names", "appears 762,023 times, while “Tifa Lockhart” appears only 432 times", (762023, 432)),
+    ],
+)
+def test_single_numbers_are_those_of_the_text(cut: str, table: str, said: str, values: tuple[float, ...]):
+    assert said in re.sub(r"\s+", " ", cut)
+    assert tuple(row.values[0] for row in CUT_TABLES[table].rows) == values
+
+
+def test_what_is_left_is_that_of_the_text(cut: str):
+    left = [row.values[0] for row in CUT_TABLES["section 3.2, what is left"].rows]
+    assert [f"{100 * value:.1f}%" for value in left] == ["83.4%", "59.3%", "1.6%"]
+    said = cut[cut.index("approximately 83.4%") :].partition("\n")[0]
+    assert [f"{100 * value:.1f}%" in said for value in left] == [True] * 3
+
+
+def test_tables_are_those_of_the_design(cuts: str):
+    cells: dict[str, tuple[float, ...]] = {}
+    for line in cuts.splitlines():
+        parts = [part.strip() for part in line.strip("|").split("|")]
+        for start in (0, 6):
+            values = parts[start + 1 : start + 5]
+            if len(values) == 4 and all(re.fullmatch(r"\.\d{3}", value) for value in values):
+                title = re.sub(r" \((?:len )?[\d.]+\)", "", parts[start]).replace("p=.99", "p=0.99")
+                title = title.replace(" + ", "+")
+                cells[CALLED.get(title, title)] = tuple(float(f"0{value}") for value in values)
+    assert len(cells) == 23
+    known = {row.name: row.values[:4] for key in ("2", "3", "5") for row in CUT_TABLES[key].rows}
+    assert cells == known
+    for words in (".881", ".382", ".580", ".720", ".815", ".484", ".699", ".814", "−19 %", ".546", "83.4 %", "59.3 %"):
+        assert words in cuts
+
+
+def test_settings_that_stand_for_rows_are_settings():
+    for table in CUT_PAPER.tables:
+        for row in table.rows:
+            for alternative in row.settings:
+                merged = {**CUT_PAPER.settings, **alternative}
+                del merged["model_top_p"]
+                load_settings(environment={}, **merged)
+
+
+def test_rows_are_found_by_settings():
+    def named(**given: Any) -> list[tuple[str, str]]:
+        return [(table.table, row.name) for table, row in CUT_PAPER.rows_for(given)]
+
+    removed = {"pruning.remove": "m"}
+    assert named(**removed) == [("2", "RMm"), ("3", "RMm"), ("4", "RMm"), ("5", "RMm")]
+    assert ("2", "RMbmpe") in named(**{"pruning.lambda": 1.0})
+    assert named(**removed, model_temperature=1.0) == [("3", "RMm T=1.0")]
+    assert named(**{"pruning.lambda": 0.3}) == []
+    assert [name for table, name in named() if table in "2345"] == ["Full"] * 4
+
+
+def test_the_file_is_read_strictly_in_published_pruning():
+    whole: dict[str, Any] = json.loads(CUT_PAPER.model_dump_json())
+    assert FigurePaper.model_validate_json(json.dumps(whole)) == CUT_PAPER
+    with pytest.raises(ValidationError, match="of which the paper's settings say nothing"):
+        FigurePaper.model_validate_json(json.dumps({**whole, "settings": {}}))
+    for table in CUT_PAPER.tables:
+        plain = json.loads(table.model_dump_json())
+        with pytest.raises(ValidationError, match="not one value"):
+            FigureTable.model_validate_json(json.dumps({**plain, "n": [1, 2, 3, 4, 5, 6]}))
+
+
+# Published values beside one's own: the ones that belong there, printed in one way, with what differed
+
+
+OWN = Own(models=["m"], judges=["j"], tasks=12, messages=[10], preset=True, changed=["utterance_words 20"])
+
+
+def test_the_preset_is_made_of_settings():
+    given = Settings.model_validate(THESIS.preset.settings)
+    assert (given.cognition, given.listeners, given.closing, given.utterance_words) == ("full", "all", "off", 42)
+    assert [word for word in ("prompt_order", "strict_answers") if word not in str(THESIS.preset.differs)] == []
+
+
+def test_values_are_printed_with_their_tables():
+    rows = THESIS.find("BEL", "need_to_talk", "Base")
+    assert in_words(rows).startswith("8.53 ± 0.94 (Table 6.3), 8.67 ± 0.88 (Table B.2, with personas converted")
+    assert in_words([]) == ""
+    longest, shortest, other = nearest(rows, [20]), nearest(rows, [10]), nearest(rows, [7])
+    assert longest and shortest and other
+    assert (longest.table, shortest.table, other.table) == ("B.3", "6.3", "6.3")
+    assert nearest([], [10]) is None
+
+
+def test_pairs_are_found_in_both_directions():
+    base, nopr = ("need_to_talk", "Base"), ("need_to_talk", "NoPR")
+    assert in_words(THESIS.find_pair(base, nopr)) == "43 / 20 / 37 % (Table 6.8)"
+    assert in_words(THESIS.find_pair(nopr, base)) == "37 / 20 / 43 % (Table 6.8)"
+    found = THESIS.find_pair(("group_chat", None), ("single_agent", "anything"))
+    assert [(row.win, row.loss) for row in found] == [(51.11, 40.0)]
+    assert THESIS.find_pair(base, ("need_to_talk", "mine")) == []
+
+
+def test_one_sentence_says_what_differed():
+    rows = THESIS.find("BEL", "need_to_talk", "Base")[:1]
+    told = what_differed(THESIS, rows, OWN)
+    assert "models gpt-4o-2024-08-06, here m; judge gpt-4-turbo-2024-04-09, here j" in told
+    assert "30 tasks of 10 messages, here 12 of 10 messages; settings that the file changed: utterance_words 20" in told
+    assert "prompt_order" in told and "\n" not in told
+    assert what_differed(THESIS, [], OWN) == ""

@@ -12,22 +12,31 @@ from hypothesis import strategies as st
 from recorded_stories import AINO, OLLE, TUULI, VEIKKO, asked, happened, recorded
 
 from persimchat.evaluation.statistics.intervals import proportion
-from persimchat.evaluation.stories import story_in
-from persimchat.evaluation.stories.answers import KINDS, Form, forms
-from persimchat.evaluation.stories.attitude import attitude, shown_by, shown_to
-from persimchat.evaluation.stories.course import (
+from persimchat.evaluation.stories import (
+    CHARACTERS,
+    FORMS,
+    KINDS,
+    WORDS,
+    Form,
     Stand,
+    attitude,
+    bigrams,
     changes_of_side,
+    entropy,
     followers,
+    forms,
     guesses_right,
     reciprocity,
     settled,
+    shown_by,
+    shown_to,
     stands,
+    story_in,
     supported,
     supporters,
     talks,
+    texts_in,
 )
-from persimchat.evaluation.stories.entropy import CHARACTERS, FORMS, WORDS, bigrams, entropy, texts_in
 
 # ── entropy ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import drop
 
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import prepare
-from persimchat.experiments.driving import check_cells
-from persimchat.experiments.holding import attempt_at, hold
-from persimchat.experiments.needs import estimates
+from persimchat.experiments.driver import check_cells
+from persimchat.experiments.estimate import estimates
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
+from persimchat.experiments.run_cell import attempt_at, hold
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.folder.checkpoints import CHECKPOINTS
+from persimchat.runs.api import collected
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.result import collected
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
@@ -105,8 +106,9 @@ def test_what_cannot_be_branched_is_refused(
 def test_a_run_without_its_checkpoints_is_refused(make: Make, kept: Path, tmp_path: Path, refused: Callable[..., str]):
     bare = tmp_path / "bare"
     shutil.copytree(kept, bare)
-    (bare / CHECKPOINTS).unlink()
-    refused(lambda: plan(make(base=base(bare), grid={})), "checkpoints are gone", "base.branch.run")
+    with sqlite3.connect(bare / "run.sqlite") as database:
+        database.execute("DROP TABLE checkpoints")
+    refused(lambda: plan(make(base=base(bare), grid={})), "kept no checkpoints", "base.branch.run")
 
 
 @pytest.mark.proof
@@ -140,10 +142,9 @@ def test_a_branch_that_was_killed_goes_on(make: Make, kept: Path, tmp_path: Path
     place = Place(tmp_path / "small")
     torn = place.runs / f"{planned.cell.id}-00"
     shutil.copytree(kept, torn)
-    manifest = json.loads((torn / "run.json").read_text())
-    (torn / "run.json").write_text(json.dumps({**manifest, "ended": None, "stop_reason": None}))
-    (torn / "calls.jsonl").write_text("")
-    (torn / CHECKPOINTS).unlink()
+    drop(torn, "kind IN ('ended', 'asked_model')")
+    with sqlite3.connect(torn / "run.sqlite") as database:
+        database.execute("DROP TABLE checkpoints")
     asyncio.run(hold(attempt_at(planned, place, {"budget_calls": 5})))
     assert place.standing(planned.cell.id).status == "budget"
     assert not torn.exists()
@@ -157,7 +158,7 @@ def test_a_turn_without_a_checkpoint_is_refused_before_the_first_call(
     make: Make, kept: Path, tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     from persimchat.runs.run import branch
-    from persimchat.runs.run.history import no_turn
+    from persimchat.runs.run.resume_input import no_turn
 
     async def missing(*_: Any, **__: Any) -> Any:
         raise no_turn(2, "origin", 4)

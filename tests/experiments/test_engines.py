@@ -19,18 +19,17 @@ from typing import Any
 import psutil
 import pytest
 from experiment_tables import VARYING, rows
+from run_files import logged
 
 from persimchat.app.cli import main
-from persimchat.experiments import Experiment, engine, ray_engine, run_experiment
-from persimchat.experiments.bases import Origin
-from persimchat.experiments.engine import EngineChoice
-from persimchat.experiments.holding import Attempt
+from persimchat.experiments import Experiment, ray_engine, run_cell, run_experiment
+from persimchat.experiments.base import Origin
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 from persimchat.experiments.ray_worker import Failure, Task, about
+from persimchat.experiments.run_cell import Attempt, EngineChoice
 from persimchat.models import limits
 from persimchat.models.limits import ModelLimit
-from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.lock import is_held
 from persimchat.state.errors import InputError, MachineError, MissingExtraError, ModelError
 
@@ -134,7 +133,7 @@ def test_what_does_not_go_together(choice: EngineChoice, words: str):
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "find_spec", lambda name: None if name == "ray" else find_spec(name))
+    monkeypatch.setattr(run_cell, "find_spec", lambda name: None if name == "ray" else find_spec(name))
     with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[ray\]'"):
         EngineChoice("ray").check()
 
@@ -173,10 +172,18 @@ def with_ray(folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+def asked(folder: Path) -> bool:
+    """Whether a conversation has had an answer."""
+    try:
+        return bool(logged(folder, "asked_model"))
+    except InputError:  # it is just being made
+        return False
+
+
 def holding(process: subprocess.Popen[str], runs: Path, least: int) -> list[psutil.Process]:
     """The workers, once so many conversations have had answers and are under way."""
     while process.poll() is None:
-        if sum(is_held(path.parent) and path.stat().st_size > 0 for path in runs.glob(f"*/{CALLS}")) >= least:
+        if sum(is_held(path.parent) and asked(path.parent) for path in runs.glob("*/run.sqlite")) >= least:
             below = psutil.Process(process.pid).children(recursive=True)
             return [child for child in below if child.cmdline() and child.cmdline()[0].startswith("ray::CellWorker")]
         time.sleep(0.05)

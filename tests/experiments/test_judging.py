@@ -11,19 +11,20 @@ from typing import Any
 
 import pytest
 import scipy.stats
+from evaluation.judging import TIES, Planned, first_words, topic_in
 from loopback.answering import Fault, natural_answer
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer
+from run_files import drop, logged
+from run_folders import write_events
 
-from evaluation.judging import TIES, Planned, first_words, topic_in
 from persimchat.app.cli import main
-from persimchat.evaluation import judging
+from persimchat.evaluation import asking
 from persimchat.evaluation.pairs import PAIRS
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import Results, prepare
 from persimchat.experiments.place import EVENTS
-from persimchat.runs.folder.calls import read_calls
-from persimchat.runs.folder.judgements import JUDGEMENTS
+from persimchat.runs.folder.jsonl import calls_in
 
 Make = Callable[..., Experiment]
 Serve = Callable[..., LoopbackServer]
@@ -213,7 +214,7 @@ def test_an_estimate_counts_what_is_asked(
     assert "judging, pairs, test-model@" in said.out and "price unknown" in said.out
     assert "judging: 72 questions answered, 72 calls" in said.out
     assert judge.asked == 72
-    assert len(read_calls(Path("results/small"))) == 72
+    assert len(list(calls_in(Path("results/small")))) == 72
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
     assert "4 of 4 done, 0 calls" in capsys.readouterr().out
     assert judge.asked == 72
@@ -235,11 +236,12 @@ def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path:
     assert judge.asked == 4 * 2 * 2
     assert begun(results.folder) == held and len(held) == 4
     assert len([row for row in results.rows("measures") if row["measure"] == "CRE"]) == 8
-    lines = sum(len((results.folder / "runs" / cell / JUDGEMENTS).read_text().splitlines()) for cell in held)
-    assert lines == 16
-    for cell in held:  # the wording of the questions was another: kept, not shown, asked again
-        path = results.folder / "runs" / cell / JUDGEMENTS
-        path.write_text(path.read_text(encoding="utf-8").replace('"request":"', '"request":"0'), encoding="utf-8")
+    runs = [results.folder / "runs" / cell for cell in held]
+    assert sum(len(logged(run, "judgement")) for run in runs) == 16
+    for run in runs:  # the wording of the questions was another: kept, not shown, asked again
+        rows = logged(run, "judgement")
+        drop(run, "kind = 'judgement'")
+        write_events(run, [("judgement", {**row, "request": f"0{row['request']}"}) for row in rows])
     assert main(["experiment", "report", str(results.folder)]) == 0
     assert {row["missing"] for row in table(results.folder, "measures") if row["measure"] == "BEL"} == {"not asked"}
     assert judge.asked == 16
@@ -301,7 +303,7 @@ def test_a_judge_that_fails_costs_no_report(
     make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(judging, "TRANSIENT", judging.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
+    monkeypatch.setattr(asking, "TRANSIENT", asking.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
     wrong = {"now": True}
     judge = Planned(lambda _: Fault(401, {"error": {"message": "no"}}) if wrong["now"] else 7)
     measures = {"dimensions": {"by": serving(judge).model(), "only": ["BEL"]}}
@@ -321,9 +323,9 @@ def test_the_length_of_judges_prompts_is_foreseen(make: Make, tmp_path: Path):
     measures = {"dimensions": dimensions, "pairs": {"by": NOBODY, "axis": "method"}}
     base = {**SCRIPTS, "settings": {"model": "offline", "max_messages": 8}}
     wanted = make(base=base, grid=METHODS, measures=measures)
-    foreseen = [work.cost for work in prepare(wanted, tmp_path).judging]
+    foreseen = [work.total for work in prepare(wanted, tmp_path).judging]
     run_experiment(make(base=base, grid=METHODS), tmp_path)
-    known = [work.cost for work in prepare(wanted, tmp_path).judging]
+    known = [work.total for work in prepare(wanted, tmp_path).judging]
     assert [cost.calls for cost in foreseen] == [cost.calls for cost in known] == [4, 6]
     for before, after in zip(foreseen, known, strict=True):
         assert before.input_tokens == pytest.approx(after.input_tokens, rel=0.15)
@@ -365,3 +367,57 @@ def test_the_example(
     report = (tmp_path / "judged" / "report.html").read_text(encoding="utf-8")
     assert "8.76 ± 0.59 (Table B.3)" in report and "What differed from Chocholatý" in report
     assert "3 tasks (by method), 3 tasks (pairs by method)" in report
+
+
+# What is wrong with judges of an experiment is said before the first call, on one line
+
+
+REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"measures": {"dimensions": {"by": "offline"}}}, ("offline model cannot judge", "measures.dimensions.by", "by:")),
+    ({"measures": {"pairs": {"by": "offline", "axis": "method"}}}, ("measures.pairs.by",)),
+    ({"measures": {"dimensions": {"by": "nobody:"}}}, ("nobody",)),
+    ({"measures": {"dimensions": {"by": NOBODY, "only": ["BEI"]}}}, ("'BEI'", "measures.dimensions.only", "'BEL'")),
+    ({"measures": {"dimensions": {"by": NOBODY, "only": []}}}, ("no dimension", "measures.dimensions.only")),
+    ({"measures": {"dimensions": {"by": NOBODY, "repeats": 0}}}, ("repeats", "1")),
+    ({"measures": {"dimensions": {"judge": NOBODY}}}, ("judge",)),
+    ({"measures": {"pairs": {"by": NOBODY, "axis": "model"}}}, ("'model' is no axis", "The grid has: method, seed")),
+    ({"measures": {"pairs": {"by": NOBODY, "axis": "method", "within": {"seed": 9}}}}, ("no level 9", "0, 1")),
+    (
+        {"measures": {"pairs": {"by": NOBODY, "axis": "method"}}, "grid": {"method": ["group_chat"]}},
+        ("one level", "measures.pairs.axis"),
+    ),
+    (
+        {
+            "measures": {"pairs": {"by": NOBODY, "axis": "wording"}},
+            "grid": {"wording": {"asked": "", "softer": "What if?"}},
+        },
+        ("other topics", "Pair by another axis"),
+    ),
+    (
+        {"measures": {"dimensions": {"by": NOBODY}}, "limits": {"budget_usd": 1}},
+        ("price of", "is not known", "measures.dimensions.by", "prices"),
+    ),
+    (
+        {"measures": {"dimensions": {"by": NOBODY}, "settings": {"budget_calls": 5}}},
+        ("budget_calls", "limits: {budget_calls"),
+    ),
+    ({"measures": {"dimensions": {"by": NOBODY}, "settings": {"contxt": 5}}}, ("contxt", "measures.settings")),
+    ({"preset": "thesys"}, ("preset", "thesis")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "words"), REFUSED)
+def test_what_is_wrong_is_refused(
+    make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
+):
+    refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_judge_without_a_key_is_refused_before_the_first_call(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    wanted = make(measures={"dimensions": {"by": "openai:gpt-4o"}})
+    refused(lambda: run_experiment(wanted, tmp_path / "out"), "OPENAI_API_KEY")
+    assert not (tmp_path / "out").exists()

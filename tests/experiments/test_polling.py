@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 from loopback.scripted import prompt_of, task_of
 from loopback.server import LoopbackServer
+from run_files import logged
 from small_experiment import SMALL
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import Results, prepare, report_on
+from persimchat.experiments.measuring import EVALUATORS, evaluators_of, stance_numbers
 from persimchat.experiments.place import EVENTS, Place
 from persimchat.experiments.robustness import poll_answers_of
-from persimchat.runs.folder.calls import read_calls
-from persimchat.runs.folder.polls import POLLS
+from persimchat.reports.stances import VALUES
+from persimchat.runs.folder.jsonl import calls_in
 
 Make = Callable[..., Experiment]
 Serve = Callable[..., LoopbackServer]
@@ -56,10 +58,9 @@ def values(results: Results) -> dict[str, list[tuple[float | None, str | None]]]
     return found
 
 
-def lines(results: Results) -> list[str]:
-    """All lines of polls.jsonl."""
-    folders = sorted(results.folder.glob(f"runs/*/{POLLS}"))
-    return [line for path in folders for line in path.read_text(encoding="utf-8").splitlines()]
+def lines(results: Results) -> list[dict[str, Any]]:
+    """All answers to polls."""
+    return [row for run in sorted((results.folder / "runs").iterdir()) for row in logged(run, "poll_answer")]
 
 
 def report_of(results: Results) -> str:
@@ -127,7 +128,7 @@ def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make,
     assert [work.total.calls for work in prepare(make(**given), tmp_path).judging] == [8]
     results = run_experiment(make(**given), tmp_path)
     assert results.judged is not None and (results.judged.made, results.judged.what) == (8, "polls")
-    assert len(read_calls(results.folder)) == len(lines(results)) == 8
+    assert len(list(calls_in(results.folder))) == len(lines(results)) == 8
     assert "8 answers. They are drawn by lot: the offline model has no opinions of its own." in report_of(results)
     elsewhere = run_experiment(make(**given), tmp_path / "elsewhere")
     assert elsewhere.rows("polls") == results.rows("polls")
@@ -189,8 +190,8 @@ def test_minds_are_asked_as_they_were(make: Make, tmp_path: Path) -> None:
     results = run_experiment(wanted, tmp_path)
     assert results.judged is not None
     used = results.judged.spent
-    assert foreseen.cost.calls == used.calls == 4
-    assert foreseen.cost.input_tokens == pytest.approx(used.input_tokens, rel=0.25)
+    assert foreseen.total.calls == used.calls == 4
+    assert foreseen.total.input_tokens == pytest.approx(used.input_tokens, rel=0.25)
 
 
 @pytest.mark.proof
@@ -258,3 +259,93 @@ def test_what_is_wrong_is_refused(
     make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
 ) -> None:
     refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
+
+
+# Positions as measures of an experiment: arithmetic from the ledger, or missing with a reason
+
+
+DEBATE = {"mode": "debate", "answer_format": "yesno", "model": "offline", "max_messages": 4}
+
+
+def in_debate(**fields: Any) -> dict[str, Any]:
+    base = {**SMALL["base"], "settings": DEBATE}
+    return {"base": base, "grid": {"method": ["group_chat", "mad"], "seed": [0]}, **fields}
+
+
+def test_each_source_has_numbers_of_its_own(make: Make, tmp_path: Path) -> None:
+    results = run_experiment(make(**in_debate(measures={"stances": True})), tmp_path)
+    rows = {(row["method"], row["measure"]): (row["value"], row["missing"]) for row in results.rows("measures")}
+    assert {measure for _, measure in rows} == {f"{of}_{name}" for of in ("verdicts", "answers") for name in VALUES}
+    assert rows["group_chat", "answers_moves"] == rows["mad", "verdicts_kept"] == (None, "does not apply")
+    value, missing = rows["mad", "answers_moves"]
+    assert value is not None and missing is None
+    seen = results.rows("stances")
+    assert {(row["method"], row["source"]) for row in seen} <= {("group_chat", "verdicts"), ("mad", "answers")}
+    moves = sum(bool(row["moved"]) for row in seen if row["method"] == "mad")
+    assert value == moves
+    (group,) = [row for row in results.rows("groups") if (row["method"], row["measure"]) == ("mad", "answers_moves")]
+    assert (group["n"], group["mean"]) == (1, moves)
+    assert "## stances" in (results.folder / "tables" / "codebook.md").read_text(encoding="utf-8")
+
+
+def test_polls_at_several_points_are_a_source(
+    make: Make, serving: Callable[..., LoopbackServer], tmp_path: Path
+) -> None:
+    """Jarmila moves to what Zeynep said before, and to nobody else's."""
+
+    def answer(body: dict[str, Any]) -> Any:
+        own, _, rest = prompt_of(body).partition("</basic_information>")
+        began = ":" not in rest.partition("<transcript>")[2].partition("</transcript>")[0]
+        return {"reasoning": "So.", "answer": "no" if began and "Jarmila" in own else "yes"}
+
+    cars = {"id": "cars", "ask": "Cars?", "by": serving(answer).model()}
+    measures = {"polls": [cars, {**cars, "id": "once", "at": ["end"]}], "stances": True}
+    results = run_experiment(make(grid={"method": ["group_chat"], "seed": [0]}, measures=measures), tmp_path)
+    found = {row["measure"]: row["value"] for row in results.rows("measures") if "@" not in row["measure"]}
+    assert {name: found[name] for name in ("cars_moves", "cars_kept")} == {"cars_moves": 1.0, "cars_kept": 0.5}
+    assert not any(name.startswith(("once_moves", "verdicts")) for name in found)
+    assert [row["poll"] for row in results.rows("stances")] == ["cars"] * 4
+
+
+def test_a_conversation_without_positions_has_none(make: Make, tmp_path: Path) -> None:
+    grid = {"method": ["single_agent"], "seed": [0]}
+    results = run_experiment(make(grid=grid, measures={"stances": ["verdicts"]}), tmp_path)
+    rows = results.rows("measures")
+    assert [row["measure"] for row in rows] == [f"verdicts_{name}" for name in VALUES]
+    assert {(row["value"], row["missing"]) for row in rows} == {(None, "does not apply")}
+    assert results.rows("stances") == []
+    plain = run_experiment(make(grid=grid), tmp_path)
+    assert not (plain.folder / "tables" / "stances.csv").exists()
+
+
+# Measures by name; what does not apply is missing with a reason
+
+
+def test_evaluators_are_known_by_name(make: Make, refused: Callable[..., str]):
+    assert {"balance", "repetition", "consensus", "correct"} <= set(EVALUATORS)
+    found = evaluators_of(make(measures={"evaluators": ["balance", "correct"]}))
+    assert [measure.name for measure in found] == ["balance", "correct"]
+    assert all(named.about for measure in found for named in measure.named)
+    refused(lambda: evaluators_of(make(measures={"evaluators": ["balanc"]})), "'balanc'", "evaluators[0]", "'balance'?")
+    refused(lambda: evaluators_of(make(measures={"evaluators": ["goodbye"] * 2})), "named twice")
+
+
+def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
+    base = {**SMALL["base"], "settings": {"model": "offline", "max_messages": 1}}
+    wanted = make(base=base, grid={}, measures={"evaluators": ["consensus"]})
+    (row,) = run_experiment(wanted, tmp_path).rows("measures")
+    assert (row["value"], row["missing"]) == (None, "no debate")
+
+
+def test_who_moved_is_a_measure(make: Make, tmp_path: Path):
+    settings = {"model": "offline", "mode": "debate", "answer_format": "choice", "choices": ["tea", "coffee", "milk"]}
+    base = {**SMALL["base"], "settings": {**settings, "baseline": "mad", "rounds": 2, "max_messages": 8}}
+    wanted = make(base=base, grid={}, measures={"stances": ["answers", "verdicts"]})
+    assert [named.name for source in stance_numbers(wanted) for named in source.named][:2] == [
+        "answers_moves",
+        "answers_moves_to_majority",
+    ]
+    rows = {row["measure"]: row for row in run_experiment(wanted, tmp_path).rows("measures")}
+    assert 0 <= rows["answers_kept"]["value"] <= 1
+    assert rows["answers_moves"]["value"] >= 0
+    assert (rows["verdicts_moves"]["value"], rows["verdicts_moves"]["missing"]) == (None, "does not apply")

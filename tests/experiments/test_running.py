@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -13,24 +14,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from experiment_tables import VARYING, rows
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
+from run_files import logged, run_json
+from run_folders import call, rewrite, write_run
 from small_experiment import SMALL
 
 from persimchat.app.cli import main
-from persimchat.experiments import Experiment, run_experiment
-from persimchat.experiments.api import report_on
-from persimchat.experiments.place import Place
+from persimchat.experiments import Experiment, estimate, run_experiment
+from persimchat.experiments.api import prepare, report_on
+from persimchat.experiments.driver import Admission
+from persimchat.experiments.estimate import disk_bytes, foreseen
+from persimchat.experiments.place import EVENTS, Place, stale, stale_cells
 from persimchat.experiments.plan import plan
-from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.result import collected
+from persimchat.experiments.run_cell import Attempt, LocalEngine
+from persimchat.prompts import prompt_hash
+from persimchat.runs.api import collected
+from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.run.simulation import run_simulation
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, ModelError
 
 Make = Callable[..., Experiment]
 
@@ -99,7 +109,11 @@ def test_killed_and_started_again(make: Make, tmp_path: Path):
 
 def _answered(folder: Path) -> int:
     """How many requests the runs of an experiment have recorded."""
-    return sum(path.read_bytes().count(b"\n") for path in folder.glob(f"runs/*/{CALLS}"))
+    answered = 0
+    for path in folder.glob("runs/*/run.sqlite"):
+        with contextlib.suppress(InputError):  # it is being made
+            answered += len(logged(path.parent, "asked_model"))
+    return answered
 
 
 def _wait_until_driving(alive: Callable[[], bool], folder: Path) -> None:
@@ -211,7 +225,306 @@ def test_baselines_have_their_share_of_a_budget(make: Make, tmp_path: Path, serv
     first = run_experiment(make(base=base, grid=grid, limits={"budget_calls": 20}), tmp_path).outcome
     assert first is not None and 0 < len(first.done) < 8
     assert first.spent.calls == len(server.bodies()) <= 20
-    manifests = [json.loads(path.read_text()) for path in tmp_path.glob("small/runs/*/run.json")]
+    manifests = [run_json(path.parent) for path in tmp_path.glob("small/runs/*/run.sqlite")]
     assert all(manifest["settings"]["budget_calls"] for manifest in manifests)
     second = run_experiment(make(base=base, grid=grid), tmp_path).outcome
     assert second is not None and len(second.done) == 8
+
+
+# `--renew`: stale conversations are held again, and none is lost before the new one is complete
+
+
+def other_prompts(folder: Path) -> None:
+    """Have a run say that it was held with other prompts."""
+    rewrite(folder, "begun", lambda begun: {**begun, "prompt_hash": "0" * 64})
+
+
+def run_like(place: Place, name: str, run: str) -> Path:
+    folder = write_run(place.runs, run=run)
+    return folder.rename(place.runs / name)
+
+
+def test_the_new_run_takes_the_place_of_the_old_one(tmp_path: Path):
+    place = Place(tmp_path)
+    run_like(place, "c1", "old")
+    run_like(place, "c1-00", "new")
+    place.replace("c1")
+    assert [path.name for path in place.runs.iterdir()] == ["c1"]
+    assert run_json(place.runs / "c1")["run"] == "new"
+    place.replace("c1")
+    assert [path.name for path in place.runs.iterdir()] == ["c1"]
+
+
+def test_killed_between_the_two_the_new_run_is_found_and_the_old_one_removed(tmp_path: Path):
+    place = Place(tmp_path)
+    run_like(place, ".c1.replaced", "old")
+    run_like(place, "c1-00", "new")
+    with place.driven():
+        assert [path.name for path in place.runs.iterdir()] == ["c1-00"]
+        assert place.named("c1") == place.runs / "c1"
+
+
+def test_what_a_baseline_does_not_heed_makes_nothing_stale(make: Make, tmp_path: Path):
+    """Its id leaves such settings out, though its run.json has them."""
+    grid = {"method": ["single_agent"], "memory_tokens": [444]}
+    results = run_experiment(make(grid=grid), tmp_path)
+    assert [row["stale"] for row in results.rows("cells")] == [None]
+
+
+def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, tmp_path: Path):
+    """The id of a cell without pruning leaves the group out, though its run.json has it."""
+    wanted = make(
+        base={"topic": "Tea?", "settings": {"pruning": {"method": "embedding"}}}, grid={"pruning.lambda": [0.0, 0.6]}
+    )
+    for each in plan(wanted).cells:
+        folder = write_run(tmp_path, run=each.cell.id, settings=each.settings.model_dump(mode="json", by_alias=True))
+        held = read_manifest(folder)
+        assert not stale(each.cell, held, held.prompt_hash)
+        other = {**each.cell.settings, "pruning": {"method": "length", "lambda": 0.9}}
+        told = stale(each.cell.model_copy(update={"settings": other}), held, held.prompt_hash)
+        assert told == "the default of pruning has changed"
+
+
+@pytest.mark.proof
+def test_stale_conversations_are_held_again(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    wanted = make()
+    first = run_experiment(wanted, tmp_path)
+    place = Place(first.folder)
+    old, *others = [cell.id for cell in first.tables.locked.cells]
+    other_prompts(place.runs / old)
+    before = {cell: read_manifest(place.runs / cell).run for cell in (old, *others)}
+    monkeypatch.chdir(tmp_path)
+    run = ["experiment", "run", str(tmp_path / "small.yaml"), "--out", str(tmp_path), "--yes"]
+    assert main(run) == 0
+    told = capsys.readouterr().out
+    assert "1 of them stale (it was held with other prompts): they are kept; --renew holds them again." in told
+    assert "4 of 4 done, 0 calls" in told
+    assert main([*run, "--renew"]) == 0
+    told = capsys.readouterr().out
+    assert "3 of 4 done, 1 to hold." in told and "they are held again." in told
+    after = {cell: read_manifest(place.runs / cell).run for cell in (old, *others)}
+    assert {cell for cell in after if after[cell] != before[cell]} == {old}
+    assert {path.name for path in place.runs.iterdir()} == {old, *others}
+    cells = {each.cell.id: each.cell for each in plan(wanted).cells}
+    assert not stale_cells(cells.values(), {cell: place.standing(cell) for cell in cells})
+
+
+@pytest.mark.proof
+def test_nothing_is_lost_if_it_fails(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The old conversation stays, complete; what the new one has is gone on with the next time."""
+    wanted = make(grid={}, limits={"retries": 0})
+    results = run_experiment(wanted, tmp_path)
+    (cell,) = results.tables.locked.cells
+    place = Place(results.folder)
+    other_prompts(place.runs / cell.id)
+    held = LocalEngine.hold
+
+    async def failing(self: LocalEngine, attempt: Attempt) -> None:
+        await held(self, replace(attempt, own={"budget_calls": 10}))
+        raise ModelError("the model is gone", model="m")
+
+    monkeypatch.setattr(LocalEngine, "hold", failing)
+    failed = run_experiment(wanted, tmp_path, renew=True)
+    assert failed.outcome is not None and failed.outcome.failed.keys() == {cell.id}
+    standing = place.standing(cell.id)
+    assert standing.status == "done" and standing.manifest is not None
+    assert stale(cell, standing.manifest, prompt_hash())
+    assert place.standing(cell.id, anew=True).status == "budget"
+    monkeypatch.setattr(LocalEngine, "hold", held)
+    assert prepare(wanted, tmp_path, renew=True).standings[cell.id].status == "budget"
+    outcome = run_experiment(wanted, tmp_path, renew=True).outcome
+    assert outcome is not None and outcome.done == {cell.id}
+    assert [path.name for path in place.runs.iterdir()] == [cell.id]
+    assert not prepare(wanted, tmp_path).stale
+
+
+# The folder: a second driver, another experiment's folder and a torn line; a cell's run folder is the truth
+
+
+def test_a_second_driver_is_refused(tmp_path: Path, refused: Callable[..., str]):
+    def twice() -> None:
+        with Place(tmp_path / "x").driven(), Place(tmp_path / "x").driven():
+            pass
+
+    refused(twice, "being run by another process")
+    with Place(tmp_path / "x").driven():
+        pass
+
+
+def test_another_experiments_folder_is_refused(tmp_path: Path, make: Make, refused: Callable[..., str]):
+    place = Place(tmp_path / "x")
+    with place.driven():
+        place.keep(plan(make()))
+    refused(lambda: place.changes(plan(make(name="other"))), "another experiment, 'small'")
+
+
+def test_changed_cells_are_counted(tmp_path: Path, make: Make):
+    place = Place(tmp_path / "x")
+    assert place.changes(plan(make())) is None
+    with place.driven():
+        place.keep(plan(make()))
+    changes = place.changes(plan(make(grid={"method": ["need_to_talk", "round_robin"], "seed": [1, 2, 3]})))
+    assert changes is not None
+    assert (changes.kept, changes.new, changes.gone) == (2, 4, 2)
+
+
+def test_a_torn_line_is_cut_off(tmp_path: Path):
+    place = Place(tmp_path / "x")
+    with place.driven():
+        place.tell("started", "c1", run="c1-0")
+    with (place.path / EVENTS).open("a") as file:
+        file.write('{"event": "star')
+    with place.driven():
+        place.tell("started", "c1", run="c1-0")
+    assert place.tries() == {"c1": 2}
+
+
+def test_what_never_began_is_removed(tmp_path: Path):
+    place = Place(tmp_path)
+    (place.runs / "c1-00").mkdir(parents=True)
+    assert place.standing("c1").status == "planned"
+    assert place.new_run("c1").startswith("c1-")
+    assert list(place.runs.iterdir()) == []
+
+
+def test_the_lock_file_says_what_was_resolved(tmp_path: Path, make: Make):
+    place = Place(tmp_path / "x")
+    planned = plan(make())
+    with place.driven():
+        place.keep(planned)
+    locked = place.locked()
+    assert locked.cells == [each.cell for each in planned.cells]
+    assert locked.defaults["discussion"]["utterance_words"]
+    assert "timeout_s" not in locked.defaults["discussion"]
+    assert json.loads((place.path / "experiment.lock.json").read_text())["versions"]["persimchat"]
+
+
+def test_a_run_that_was_killed_before_it_asked_anything_begins_again(tmp_path: Path):
+    """Its checkpoints may be empty; one that has asked is gone on with."""
+    place = Place(tmp_path)
+    for cell, asked in (("c1", []), ("c2", [call(0, "A")])):
+        write_run(place.runs, run=f"{cell}-00", ended=None, stop_reason=None, more={"asked_model": asked})
+    assert place.opened("c1") is None
+    assert place.opened("c2") == place.runs / "c2"
+    assert [path.name for path in place.runs.iterdir()] == ["c2"]
+
+
+# Admission under a budget: what runs together cannot pass it
+
+
+CALLS = {"budget_calls": 40.0}
+
+
+def test_the_worked_example():
+    """A budget of 100 calls and three cells of 40: two start, use 38 and 41, and the third stays planned."""
+    account = Admission({"budget_calls": 100}, {})
+    assert account.admit("a", CALLS) == {"budget_calls": 50}
+    assert account.admit("b", CALLS) == {"budget_calls": 50}
+    assert account.admit("c", CALLS) is None
+    account.settle("a", {"budget_calls": 38})
+    assert account.admit("c", CALLS) is None
+    account.settle("b", {"budget_calls": 41})
+    assert account.admit("c", CALLS) is None
+    assert account.spent == {"budget_calls": 79}
+
+
+def test_the_last_cell_gets_all_that_is_left():
+    account = Admission({"budget_calls": 45}, {})
+    assert account.admit("a", CALLS) == {"budget_calls": 45}
+    assert account.admit("b", CALLS) is None
+
+
+def test_without_a_budget_all_start():
+    account = Admission({}, {})
+    assert [account.admit(name, CALLS) for name in "abc"] == [{}, {}, {}]
+
+
+def test_a_cell_that_goes_on_counts_what_it_has_used():
+    account = Admission({"budget_calls": 100}, {"budget_calls": 30})
+    assert account.admit("a", CALLS, {"budget_calls": 30}) == {"budget_calls": 43}
+
+
+def test_a_short_cell_reserves_a_whole_call():
+    """A quarter of three calls is less than one, but an answer may be asked for again."""
+    account = Admission({"budget_calls": 100}, {})
+    assert account.admit("a", {"budget_calls": 3.0}) == {"budget_calls": 4}
+    assert account.admit("b", {"budget_calls": 1.0}, reserve=2.5) == {"budget_calls": 3}
+
+
+@given(
+    limit=st.integers(1, 500),
+    cells=st.lists(st.tuples(st.integers(1, 100), st.floats(0, 1)), max_size=20),
+)
+def test_the_sum_never_passes_the_budget(limit: int, cells: list[tuple[int, float]]):
+    """Each cell uses at most its own budget, so all together use at most the whole."""
+    account = Admission({"budget_calls": limit}, {})
+    running: list[tuple[str, float, float]] = []
+    for number, (needed, share) in enumerate(cells):
+        own = account.admit(str(number), {"budget_calls": needed})
+        if own is not None:
+            running.append((str(number), own["budget_calls"], share))
+        elif running:
+            name, most, part = running.pop(0)
+            account.settle(name, {"budget_calls": most * part})
+    for name, most, part in running:
+        account.settle(name, {"budget_calls": most * part})
+    assert account.spent["budget_calls"] <= limit
+
+
+# What an estimate says besides calls: room on the disk, and what the comparisons can find
+
+
+Capsys = pytest.CaptureFixture[str]
+
+
+def test_tasks_are_counted_as_they_are_compared(make: Make):
+    """Seeds and wordings make tasks; an axis that is compared, or any other, does not."""
+    grid = {"method": ["need_to_talk", "single_agent"], "memory_tokens": [200, 400], "seed": {"from": 0, "count": 4}}
+    compare = [{"by": "method"}, {"by": "seed"}, {"by": "memory_tokens", "within": {"method": "single_agent"}}]
+    found = foreseen(plan(make(grid=grid, compare=compare)))
+    assert [each.tasks for each in found] == [4, 1, 4]
+    assert [(each.needed, each.share) for each in found] == [(199, None)] * 3
+
+
+def test_an_estimate_says_it(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+    make(grid={"method": ["need_to_talk", "round_robin"], "seed": {"from": 0, "count": 6}}, compare=[{"by": "method"}])
+    monkeypatch.chdir(tmp_path)
+    assert main(["experiment", "estimate", "small.yaml"]) == 0
+    told = capsys.readouterr()
+    assert "compare by method: 6 tasks, finds a level that is better in 96 % of them; " in told.out
+    assert "one that is better in 60 % needs 199 (sign test, power 80 %)" in told.out
+    assert "disk: about 9 MB, as run folders are; " in told.out
+    assert told.err == ""
+    monkeypatch.setattr(estimate, "disk_free", lambda _: 1_000_000)
+    assert main(["experiment", "estimate", "small.yaml"]) == 0
+    told = capsys.readouterr()
+    assert "1 MB are free" in told.out and "the disk lacks the room" in told.err
+
+
+def test_a_story_takes_the_room_of_its_utterances(make: Make, root: Path):
+    """It has no message limit; its stages say how many utterances there are."""
+    base = {"scenario": str(root / "personas/stories/tiny.yaml"), "settings": {"model": "offline"}}
+    assert 1_000_000 < disk_bytes(plan(make(base=base, grid={})).cells) < 3_000_000
+
+
+SHAPES: list[dict[str, Any]] = [
+    {"max_messages": 12},
+    {"max_messages": 30, "cognition": "lean"},
+    {"max_messages": 12, "baseline": "single_agent"},
+    {"max_messages": 12, "baseline": "group_chat"},
+]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("settings", SHAPES, ids=str)
+@pytest.mark.parametrize("people", [["Jarmila", "Zeynep"], ["Jarmila", "Zeynep", "Rowan", "Inés"]], ids=len)
+def test_folders_have_the_size_that_was_foreseen(
+    make: Make, tmp_path: Path, people: list[str], settings: dict[str, Any]
+):
+    base = {"topic": "Tea?", "participants": people, "settings": {"model": "offline", **settings}}
+    wanted = make(base=base, grid={})
+    results = run_experiment(wanted, tmp_path)
+    taken = sum(path.stat().st_blocks * 512 for path in (results.folder / "runs").rglob("*") if path.is_file())
+    assert disk_bytes(plan(wanted).cells) == pytest.approx(taken, rel=0.25)

@@ -15,16 +15,17 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 from langgraph.checkpoint.memory import InMemorySaver
 from loopback.answering import Fault
-from loopback.planned import NAMES, PEOPLE, Baseline, name_in, round_in
+from loopback.planned import BUILDERS, NAMES, PEOPLE, Baseline, name_in, round_in
 from loopback.scripted import prompt_of
-from run_files import read_records, run_json
+from run_files import logged, run_json
 
 import persimchat
-from persimchat.graph.baselines import BUILDERS, UNHEEDED, baseline_graph
+from persimchat.graph.kinds import graph_for
 from persimchat.runs.events import Event, Stopped
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.conversation import utterance_id, utterances
 from persimchat.state.errors import InputError, ModelError
+from persimchat.state.kinds import unheeded
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
@@ -68,7 +69,7 @@ def source_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", ALL)
 def test_it_is_drawn(name: str):
-    graph = baseline_graph(Settings(mode="discussion" if name in DISCUSSIONS else "debate", baseline=name))
+    graph = graph_for(Settings(mode="discussion" if name in DISCUSSIONS else "debate", baseline=name))
     drawing = graph.get_graph(xray=True).draw_mermaid()
     assert all(f"{node}({node})" in drawing for node in ("assemble", "end_check", "analyse"))
     assert graph.name == name
@@ -76,7 +77,7 @@ def test_it_is_drawn(name: str):
 
 def test_a_graph_is_compiled_once():
     settings = Settings(mode="debate", baseline="mad")
-    assert baseline_graph(settings) is baseline_graph(settings.model_copy(update={"rounds": 7}))
+    assert graph_for(settings) is graph_for(settings.model_copy(update={"rounds": 7}))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -104,8 +105,8 @@ def test_it_leaves_the_channels_of_a_conversation(ready: Baseline, name: str):
 async def test_it_runs_in_both_worlds_and_says_the_same_again(ready: Baseline, name: str):
     settings = ready.settings(name, **settings_of(name))
     topic = {"topic": "Tea?", "participants": PEOPLE, "simulation": "test"}
-    first = await baseline_graph(settings).ainvoke(topic, context=settings)
-    again = await asyncio.to_thread(baseline_graph(settings).invoke, topic, context=settings)
+    first = await graph_for(settings).ainvoke(topic, context=settings)
+    again = await asyncio.to_thread(graph_for(settings).invoke, topic, context=settings)
 
     def comparable(output: dict[str, Any]) -> Any:
         timeless = [{k: v for k, v in u.items() if k != "response_time_s"} for u in utterances(output["messages"])]
@@ -121,7 +122,7 @@ async def test_every_utterance_streams_whole_and_once(ready: Baseline, name: str
     seen: dict[str, str] = {}
     streamed: dict[str, str] = {}
     topic = {"topic": "Tea?", "participants": PEOPLE, "simulation": "test"}
-    async for message, _ in baseline_graph(settings).astream(topic, context=settings, stream_mode="messages"):
+    async for message, _ in graph_for(settings).astream(topic, context=settings, stream_mode="messages"):
         if isinstance(message, AIMessageChunk):
             assert name == "group_chat"
             streamed[message.id or ""] = streamed.get(message.id or "", "") + str(message.text)
@@ -224,17 +225,14 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
     result = persimchat.simulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
     folder = Path(result.folder or "")
 
-    def lines(file: str) -> list[dict[str, Any]]:
-        return read_records(folder / file)
-
     manifest = run_json(folder)
     assert (manifest["stop_reason"], manifest["stop_source"], manifest["turn"]) == ("message_limit", source_of(name), 9)
-    said = lines("transcript.jsonl")
+    said = logged(folder, "utterance")
     assert [u["turn"] for u in said] == list(range(1, 10))
     assert all(("answer" in u) is (name not in DISCUSSIONS) for u in said)
     assert all(("confidence" in u) is (name == "reconcile") for u in said)
-    assert lines("minds.jsonl") == []
-    assert [score["turn"] for score in lines("analysis.jsonl")] == list(range(1, 10))
+    assert logged(folder, "mind") == []
+    assert [score["turn"] for score in logged(folder, "analysis")] == list(range(1, 10))
     assert manifest["usage"]["total"]["calls"] == len(ready.server.bodies())
     readable = (folder / "transcript.md").read_text(encoding="utf-8")
     if name in DISCUSSIONS:
@@ -243,7 +241,7 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
         assert manifest["conclusion"]["by"] == name
         assert manifest["conclusion"]["answer"] in readable
     if name == "mad_judge":
-        assert [verdict["turn"] for verdict in lines("verdicts.jsonl")] == [3, 6, 9]
+        assert [verdict["turn"] for verdict in logged(folder, "verdict")] == [3, 6, 9]
 
 
 async def resumed(folder: Path, **changes: Any) -> list[Event]:
@@ -269,7 +267,7 @@ async def test_a_budget_ends_it_and_a_higher_one_goes_on(ready: Baseline, name: 
     assert isinstance(last, Stopped) and (last.reason, last.source) == ("message_limit", source_of(name))
     assert last.totals.calls == len(ready.server.bodies())
     whole = await persimchat.asimulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
-    said = [(u["speaker"], u["text"]) for u in read_records(folder / "transcript.jsonl")]
+    said = [(u["speaker"], u["text"]) for u in logged(folder, "utterance")]
     assert said == [(u.speaker, u.text) for u in whole.utterances]
 
 
@@ -291,25 +289,20 @@ async def test_scores_that_a_budget_left_out_are_made_with_a_higher_one(ready: B
         "One model wrote 9 utterances. None was left to score the last utterances.",
     )
     await resumed(folder, budget_calls=100)
-    assert [score["turn"] for score in read_records(folder / "analysis.jsonl")] == list(range(1, 10))
+    assert [score["turn"] for score in logged(folder, "analysis")] == list(range(1, 10))
     assert run_json(folder)["detail"] == "One model wrote 9 utterances."
-
-
-def test_without_a_baseline_there_is_no_graph_of_one():
-    with pytest.raises(KeyError):
-        baseline_graph(Settings())
 
 
 IN_A_LOOP = """
 import asyncio, json, sys
 from blockbuster import blockbuster_ctx
-from persimchat.graph.baselines import baseline_graph
+from persimchat.graph.kinds import graph_for
 from persimchat.state.settings import Settings
 
 async def main():
     settings = Settings(**json.loads(sys.argv[1]))
     with blockbuster_ctx():
-        output = await baseline_graph(settings).ainvoke(json.loads(sys.argv[2]), context=settings)
+        output = await graph_for(settings).ainvoke(json.loads(sys.argv[2]), context=settings)
     print(output["turn"], output["stop_reason"])
 
 asyncio.run(main())
@@ -330,7 +323,10 @@ def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
 
 @pytest.mark.parametrize("name", ALL)
 def test_what_it_does_not_heed_it_does_not_read(ready: Baseline, name: str, monkeypatch: pytest.MonkeyPatch):
-    """The memories of a prompt are cut to `memory_tokens`, also where there are none; nothing else is even read."""
+    """The memories of a prompt are cut to `memory_tokens`, also where there are none.
+
+    Nothing else that it passes over is even read; what it refuses has its default.
+    """
     read: set[str] = set()
     plain = Settings.__getattribute__
 
@@ -344,9 +340,9 @@ def test_what_it_does_not_heed_it_does_not_read(ready: Baseline, name: str, monk
         chosen = ready.settings(name, relationships=True, social_goals=True, **each)
         with monkeypatch.context() as patch:
             patch.setattr(Settings, "__getattribute__", noted)
-            baseline_graph(chosen).invoke({"topic": "Tea?", "participants": PEOPLE}, context=chosen)
+            graph_for(chosen).invoke({"topic": "Tea?", "participants": PEOPLE}, context=chosen)
     assert {"max_messages", "seed", "social_goals"} <= read
-    assert read & UNHEEDED[name] <= {"memory_tokens"}
+    assert read & unheeded(dict(chosen)) & {*chosen.kind.PASSES} <= {"memory_tokens"}
 
 
 def test_a_group_chat_has_no_memories_to_cut(ready: Baseline):

@@ -12,12 +12,12 @@ from story_talks import NAMES, last_of, scenario
 from persimchat.graph.calls import calls_of_story
 from persimchat.graph.routing import draw
 from persimchat.graph.stories.story import build_story
-from persimchat.nodes.assembling import refuse_unfit_minds
+from persimchat.nodes.assembling import unfit_minds
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import InputError, ModelError
+from persimchat.state.errors import ModelError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
-from persimchat.state.stage import Split
+from persimchat.state.stories.story import Split
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -156,5 +156,5 @@ async def test_where_all_fail_the_run_ends_with_the_error(monkeypatch: pytest.Mo
 def test_rooms_of_strategists_are_refused() -> None:
     story = breakouts(4, [ROOMS, REPORTS]).story
     assert story is not None
-    with pytest.raises(InputError, match="cognition=strategist does not judge"):
-        refuse_unfit_minds(story, [], Settings(mode="story"))
+    (refused,) = unfit_minds(story, [], Settings(mode="story"))
+    assert "cognition=strategist does not judge" in refused.what

@@ -10,7 +10,7 @@ import pytest
 from loopback.planned import Together
 from loopback.scripted import ANSWERS, Script, Scripted, prompt_of
 from loopback.server import LoopbackServer
-from run_files import read_records, run_json
+from run_files import logged, run_json
 
 import persimchat
 from persimchat.graph import build_conversation
@@ -145,7 +145,7 @@ async def test_what_is_right_in_an_answer_is_kept(
         short = await persimchat.asimulate("Tea?", **given, max_messages=1, out=tmp_path / "short")
         assert whole.folder is not None and short.folder is not None
         await persimchat.aresume(short.folder, max_messages=2)
-    minds = read_records(Path(whole.folder, "minds.jsonl"))
+    minds = logged(whole.folder, "mind")
     calm = minds[0]["emotion"]
     for mind in minds:
         assert mind.get("failed", []) == ([*failed, "emotion"] if mind["turn"] else [])
@@ -164,7 +164,7 @@ async def test_what_is_right_in_an_answer_is_kept(
         assert counts["need_to_talk"]["corrected"] == (4 if cognition == "lean" else 0)
         assert not {"hearing", "appraisal", "reaction"} & counts.keys()
     kept = ("turn", "agent", "percept", "need_to_talk", "emotion", "action", "failed", "corrected")
-    again = read_records(Path(short.folder, "minds.jsonl"))
+    again = logged(short.folder, "mind")
     assert [[mind.get(key) for key in kept] for mind in again] == [[mind.get(key) for key in kept] for mind in minds]
 
 

@@ -1,14 +1,25 @@
-"""A companion's graph: one talk, several persons, leave-taking, taking back, failing models."""
+"""The graph of a companion: talks, threads, what is counted, and the last exchange taken back."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
-from companion_talks import Scripted, Talking
+from companion_talks import FERRY, Scripted, Talking
 from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.memory import InMemoryStore
 
+from persimchat.graph.companion.calls import calls
+from persimchat.graph.companion.companion import companion_graph
+from persimchat.graph.companion.records import Records
+from persimchat.memory.recollection import let_go, memories_of
+from persimchat.models.offline import OfflineChatModel
 from persimchat.state.errors import InputError, ModelError
+from persimchat.state.mind import Mind
+from persimchat.state.settings import Settings
 
 
 @pytest.mark.parametrize(("cognition", "calls"), [("lean", 2), ("compact", 3), ("full", 4)])
@@ -205,3 +216,223 @@ async def test_an_answer_that_is_asked_for_again_begins_no_second_digest(monkeyp
     answer = await Talking().say("Hello.")
     assert (answer["utterance"], answer["appraised"]) == ("Well.", True)
     assert [task for task, _ in model.asked].count("reaction") == 1
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often the offline model is asked, by task."""
+    found: Counter[str] = Counter()
+    own = OfflineChatModel.answer
+
+    def counted(self: OfflineChatModel, messages: list[Any]) -> str:
+        source = next(m.source for m in messages if getattr(m, "source", None) is not None)
+        found[source.values["module_name"] if source.template == "parts" else source.template] += 1
+        return own(self, messages)
+
+    monkeypatch.setattr(OfflineChatModel, "answer", counted)
+    return found
+
+
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
+async def test_talks_cost_what_is_foreseen(asked: Counter[str], cognition: str) -> None:
+    world, settings = Talking(cognition=cognition), Settings(cognition=cognition)
+    await world.say("My sister is called Mira.")
+    assert asked == calls(settings, exchanges=1)
+    await world.say("Goodbye!")
+    assert asked == calls(settings, exchanges=2, ended=[2])
+    for n in range(5):
+        await world.say(f"I have {n + 2} dogs.")
+    await world.come("end")
+    await world.say("Hello.")
+    for n in range(5):
+        await world.say(f"I have {n + 2} cats.")
+    await world.say("Goodbye!")
+    assert asked == calls(settings, exchanges=14, ended=[2, 5, 7])
+
+
+async def test_events_and_a_day_cost_what_is_foreseen(asked: Counter[str]) -> None:
+    agent = FERRY.agents[0].model_copy(update={"lifestyle": "Up at 5, to bed at 22."})
+    place = FERRY.model_copy(update={"agents": [agent]})
+    world, settings = Talking(place), Settings(cognition="lean")
+    stove = {"subject": "Lake:Stage:hut:stove", "object": "on fire"}
+    found = await world.come("events", events=[stove])
+    speaks = int(found["acted"] is not None)
+    assert asked == calls(settings, batches=1, reactions=1, unasked=speaks)
+    await world.come("events", events=[stove])
+    assert asked == calls(settings, batches=1, reactions=1, unasked=speaks), "it is not new"
+    asked.clear()
+    await world.come("time")
+    assert asked == calls(settings, days=1, entries=1)
+
+
+def listening(**replaced: Any) -> Scripted:
+    """Percepts are the words heard; every talk brings one fact, the person's first words."""
+
+    def percept(values: Any) -> Any:
+        (heard,) = values["heard"].items
+        return {"theme": f"They said: {heard['text']}", "keywords": ["words"], "importance": 4}
+
+    def kept(values: Any) -> Any:
+        quote = next(item["text"] for item in values["transcript"].items if item["speaker"] == values["person"])
+        fact = {"about": "person", "subject": quote.split()[0], "statement": f"It is so: {quote}", "quote": quote,
+                "importance": 5, "replaces": []}  # fmt: skip
+        return {"summary": f"Of {quote}", "keywords": ["talk"], "importance": 5, "relationship": "friend",
+                "note": "", "promises": [], "facts": [fact]}  # fmt: skip
+
+    return Scripted(**{"perception": percept, "consolidation": kept, **replaced})
+
+
+async def themes(world: Talking, mind: Mind) -> list[str]:
+    """The themes of what was said, as the mind remembers it, in order of arrival."""
+    stm = mind.get("stm")
+    carried = [*mind["unsaved"], *([stm] if stm else [])]
+    ids = [*mind["alive"], *([stm["id"]] if stm else [])]
+    found = await memories_of(world.settings, "lake", mind["name"], ids, carried)
+    return [memory.theme.removeprefix("They said: ") for memory in found if memory.kind == "perception"]
+
+
+async def test_others_have_talked_in_the_meantime(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening().install(monkeypatch)
+    world = Talking()
+    for words, person in (("P1.", "Petr"), ("P2.", "Petr"), ("E1.", "Eva")):
+        await world.say(words, person)
+    await world.come("retract")
+    assert await themes(world, await world.mind()) == ["P1.", "E1."]
+
+
+async def test_what_another_has_said_before_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening().install(monkeypatch)
+    world = Talking()
+    for words, person in (("P1.", "Petr"), ("E1.", "Eva"), ("A1.", "Ana")):
+        await world.say(words, person)
+    await world.come("retract", "Eva")
+    assert await themes(world, await world.mind()) == ["P1.", "A1."]
+    await world.come("retract", "Ana")
+    assert await themes(world, await world.mind()) == ["P1."]
+
+
+async def test_a_talk_that_was_consolidated_behind_the_answer_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = listening().install(monkeypatch)
+    world = Talking()
+    await world.say("Fish is what I like.")
+    await world.say("Rain is what I hear.", at="2025-03-03T12:00:00")  # after a long silence: another talk
+    before = await world.tie()
+    assert (before.talks, len(before.facts), before.trust) == (1, 1, 7)
+    await world.come("retract", at="2025-03-03T12:01:00")
+    tie = await world.tie()
+    assert (tie.talks, len(tie.facts), tie.trust, tie.over) == (1, 1, 6, [])
+    await world.say("Rain is what I hear.", at="2025-03-03T12:02:00")
+    await world.come("end", at="2025-03-03T12:03:00")
+    tie = await world.tie()
+    assert (tie.talks, [fact.quote for fact in tie.facts]) == (2, ["Fish is what I like.", "Rain is what I hear."])
+    assert len(model.prompts("consolidation")) == 2
+
+
+async def test_an_exchange_digested_by_a_stopped_run_is_not_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening().install(monkeypatch)
+    world = Talking()
+    await world.say("One.")
+    from persimchat.graph.companion.records import Records
+
+    keep = Records.keep
+
+    async def stopped(self: Records, *given: Any, **kept: Any) -> None:
+        await keep(self, *given, **kept)
+        if kept.get("mind") is not None:
+            raise RuntimeError("stopped behind the write")
+
+    monkeypatch.setattr(Records, "keep", stopped)
+    with pytest.raises(RuntimeError):
+        await world.say("Two.")
+    monkeypatch.setattr(Records, "keep", keep)
+    found = await world.come("time")
+    assert [one["said"] for one in found["digested"]] == ["Two."]
+    await world.come("retract")
+    state = await world.come("time")
+    assert [str(message.text) for message in state["messages"] if message.type == "human"] == ["One.", "Two."]
+    assert await themes(world, await world.mind()) == ["One.", "Two."]
+
+
+class Served:
+    """The graph as LangGraph's server runs it: a thread and a human message, nothing else."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.store = InMemoryStore()
+        self.graph = companion_graph(InMemorySaver(), self.store)
+        self.settings = Settings(**{"model": "offline", "cognition": "lean", "ltm_capacity": 2000, **settings})
+
+    async def say(self, text: str, thread: str = "a", **message: Any) -> Any:
+        return await self.graph.ainvoke(
+            {"messages": [HumanMessage(text, **message)]},
+            {"configurable": {"thread_id": thread}},
+            context=self.settings,
+        )
+
+    async def tie(self) -> Any:
+        records = Records("companion", self.store)
+        place = await records.place()
+        assert place is not None
+        return (await records.ties(place.agents[0].name))[0]
+
+
+async def test_the_first_shipped_persona_talks_with_a_guest() -> None:
+    served = Served()
+    found = await served.say("Good morning!")
+    assert found["answer"]["utterance"] == found["messages"][-1].text
+    tie = await served.tie()
+    assert (tie.name, tie.talk.exchanges) == ("guest", 1)
+
+
+async def test_a_talk_goes_on_in_another_thread_after_a_goodbye() -> None:
+    served = Served()
+    await served.say("My sister is called Mira.", "a")
+    await served.say("Goodbye!", "a")
+    found = await served.say("What is my sister called?", "b")
+    assert "Mira" in found["messages"][-1].text and len(found["messages"]) == 2
+
+
+async def test_words_of_a_thread_without_a_goodbye_are_kept_by_its_next_run() -> None:
+    served = Served()
+    await served.say("My sister is called Mira.", "a")
+    await served.say("Hello.", "b")
+    tie = await served.tie()
+    assert [talk.exchanges for talk in tie.over] == [1] and tie.talk is not None
+    await served.say("Goodbye!", "b")
+    tie = await served.tie()
+    assert (len(tie.over), tie.talks, tie.in_force) == (1, 1, [])
+    await served.say("Hello again.", "a")
+    tie = await served.tie()
+    assert (tie.over, tie.talks) == ([], 2)
+    assert [fact.statement for fact in tie.in_force] == ["Guest's sister is called Mira."]
+
+
+async def test_a_message_that_comes_twice_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, served = Scripted().install(monkeypatch), Served()
+    first = await served.say("Hello.", id="m1")
+    again = await served.say("Hello.", id="m1")
+    assert [message.id for message in again["messages"]] == [message.id for message in first["messages"]]
+    assert len(model.prompts("companion")) == 1
+    more = await served.say("And now?", id="m2")
+    assert len(more["messages"]) == 4
+
+
+async def test_exchanges_without_a_thread_of_their_own_are_digested_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, served = Scripted().install(monkeypatch), Served()
+    graph = companion_graph(store=served.store)
+    for words in ("Hello.", "And now?"):
+        await graph.ainvoke({"messages": [HumanMessage(words, id=words)]}, context=served.settings)
+    assert len(model.prompts("reaction")) == 2
+
+
+async def test_an_ephemeral_memory_store_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, served = Scripted().install(monkeypatch), Served()
+    await served.say("My sister is called Mira.")
+    await served.say("She is a captain.")
+    await asyncio.to_thread(let_go, "ephemeral", "companion")
+    await served.say("What is my sister called?")
+    assert "They told something." in model.prompts("companion")[-1]
+
+
+async def test_settings_of_conversations_are_refused() -> None:
+    with pytest.raises(InputError, match="cognition does not go with a companion"):
+        await Served(cognition="fixed").say("Hello.")

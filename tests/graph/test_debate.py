@@ -13,11 +13,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from loopback.scripted import Scripted, prompt_of
 from loopback.server import LoopbackServer
-from run_files import read_records, run_json
+from run_files import logged, run_json
 
 import persimchat
 from persimchat.memory.store import store as memories
-from persimchat.runs.result import Result
+from persimchat.runs.api import Result
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
@@ -92,9 +92,9 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
         ending[0] == "**Consensus:** Tea for all. (held by Ada Lind, Bo Hall, Cy Orr)"
         and "found consensus" in ending[1]
     )
-    assert [row["consensus"] for row in read_records(Path(result.folder, "verdicts.jsonl"))] == [False, False, True]
+    assert [row["consensus"] for row in logged(result.folder, "verdict")] == [False, False, True]
     assert not d.scripted.prompts("majority")
-    minds = read_records(Path(result.folder, "minds.jsonl"))
+    minds = logged(result.folder, "mind")
     assert {row["openness"] for row in minds} == {7} and {row["turn"] for row in minds} == set(range(6))
 
 
@@ -137,7 +137,7 @@ def test_a_persona_judge_has_a_mind_and_a_collection_of_its_own(debate: Any, tmp
     store = str(tmp_path / "store")
     result = d.hold(judge="persona", store=store)
     assert result.stop_detail.startswith("The persona judge found consensus after 5")
-    rows = read_records(Path(result.folder, "judge_mind.jsonl"))
+    rows = logged(result.folder, "judge_mind")
     assert [row["turn"] for row in rows] == list(range(6))
     assert {row["agent"] for row in rows} == {"Judge"} and {row["need_to_talk"] for row in rows} == {None}
     assert rows[-1]["recalled"] and rows[-1]["insights"]
@@ -154,7 +154,7 @@ def test_a_persona_judge_s_records_say_what_it_did_and_not_what_it_will_do(debat
         done = int(re.findall(r"- Progress: (\d+) of", prompt_of(body))[0])
         return {"reasoning": "Now this.", "action": "plan" if done % 2 else "reflect"}
 
-    rows = read_records(Path(debate(action=action).hold(judge="persona", max_messages=4).folder, "judge_mind.jsonl"))
+    rows = logged(debate(action=action).hold(judge="persona", max_messages=4).folder, "judge_mind")
     assert [row["action"] for row in rows] == ["", "plan", "reflect", "plan", "reflect"]
     assert [row["did"] for row in rows] == ["", "", "plan", "reflect", "plan"]
     assert [row["plan"] is not None for row in rows] == [False, False, True, False, True]
@@ -269,8 +269,8 @@ def test_a_selector_that_knows_only_strangers_ends_the_run(debate: Any) -> None:
 def test_the_same_debate_twice_is_the_same(debate: Any) -> None:
     first, second = (debate(judge=in_turn(NO, NO, YES)).hold(judge="persona", seed=4) for _ in range(2))
     assert [u.text for u in first.utterances] == [u.text for u in second.utterances]
-    for name in ("transcript.jsonl", "minds.jsonl", "verdicts.jsonl", "judge_mind.jsonl"):
-        rows = [[{**row, "response_time_s": 0} for row in read_records(Path(r.folder, name))] for r in (first, second)]
+    for kind in ("utterance", "mind", "verdict", "judge_mind"):
+        rows = [[{**row, "response_time_s": 0} for row in logged(r.folder, kind)] for r in (first, second)]
         assert rows[0] == rows[1] and rows[0]
 
 
@@ -279,7 +279,7 @@ def test_analysis_scores_every_utterance_beside_hearing(debate: Any) -> None:
     result = d.hold(mode="discussion", analysis=True, max_messages=3)
     assert [(s.turn, s.speaker) for s in result.scores] == [(u.turn, u.speaker) for u in result.utterances]
     assert {(s.coherence, s.sentiment, s.engagement) for s in result.scores} == {(7.3, 5.0, 9.0)}
-    assert [row["turn"] for row in read_records(Path(result.folder, "analysis.jsonl"))] == [1, 2, 3]
+    assert [row["turn"] for row in logged(result.folder, "analysis")] == [1, 2, 3]
 
 
 def test_invoke_and_ainvoke_of_a_debate_agree(debate: Any) -> None:

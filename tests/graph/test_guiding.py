@@ -19,7 +19,7 @@ from persimchat.graph.guiding import (
     with_limit,
 )
 from persimchat.state.conversation import as_message
-from persimchat.state.guide import Guide
+from persimchat.state.poll import Guide
 from persimchat.state.settings import Settings
 
 EVA, BO, CY, DI = "Eva Kos", "Bo Vik", "Cy Orr", "Di Lam"

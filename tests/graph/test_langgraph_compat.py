@@ -7,13 +7,11 @@ import warnings
 from pathlib import Path
 from typing import Any, TypedDict
 
-import aiosqlite
 from langchain_core.tracers.langchain import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from persimchat.graph import langgraph_compat as seam
 
@@ -86,15 +84,6 @@ async def test_a_graph_without_checkpoints_runs_inside_one_with_them() -> None:
     assert found == {"done": True}
 
 
-async def test_a_closed_store_leaves_no_task() -> None:
-    async with aiosqlite.connect(":memory:", isolation_level=None) as connection:
-        store = AsyncSqliteStore(connection)
-        await store.setup()
-        await store.aput(("a",), "b", {"c": 1}, index=False)
-        await seam.closed(store)
-        assert store._task is not None and store._task.done()
-
-
 def test_every_hook_of_the_tracer_takes_the_place_of_something() -> None:
     private = {name for name in vars(seam.Tracer) if name.startswith("_") and not name.startswith("__")}
     private.discard("_abc_impl")
@@ -110,7 +99,7 @@ def test_nothing_else_uses_what_is_not_documented() -> None:
     own = {
         "graph/langgraph_compat.py",
         "runs/folder/checkpoint_file.py",  # it names a channel
-        "runs/companion/plain.py",  # it runs a function with a configuration, as LangChain documents
+        "runs/companion/requests.py",  # it runs a function with a configuration, as LangChain documents
     }
     found = {
         str(path.relative_to(ROOT))

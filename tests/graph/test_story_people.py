@@ -12,9 +12,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from story_talks import NAMES, WORD, Telling, leaks, scenario
 
-from persimchat.graph.stories import playing
+from persimchat.graph.stories import situation as playing
 from persimchat.graph.stories.story import build_story
-from persimchat.personas.people import with_people
+from persimchat.personas.scenario import with_people
 from persimchat.state.conversation import participants, utterances
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (*ROOMS, "src")
 CODE = sorted(path for folder in (*FOLDERS, "tools", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
 PACKAGE = [path for path in CODE if path.relative_to(ROOT).parts[0] in FOLDERS]
-MAX_LINES = 400
+MAX_LINES = 600
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b|raise NotImplementedError\s*$|^\s*\.\.\.\s*$", re.MULTILINE)
 
 
@@ -29,7 +29,7 @@ def test_nothing_is_left_unfinished():
 
 def test_every_room_is_linked_into_the_package(root: Path):
     links = {path.name: path.readlink() for path in (root / "src/persimchat").iterdir() if path.is_symlink()}
-    assert links == {room: Path("../..") / room for room in ROOMS}
+    assert links == {name: Path("../..") / name for name in (*ROOMS, "__init__.py", "__main__.py", "py.typed")}
 
 
 def test_every_folder_of_modules_is_a_package():

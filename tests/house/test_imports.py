@@ -6,6 +6,7 @@ The areas of the page (app/web) and the parts of runs/ keep the same rule among 
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -17,26 +18,21 @@ from rooms import ROOMS
 AREAS = (
     "shared",
     "models",
-    "minds",
-    "insights",
+    "panel",
     "personas",
     "setup",
     "chat",
-    "story",
     "past",
-    "interview",
     "experiments",
-    "companion",
     "api",
     "v1",
 )
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
-JOINING = ("pages", "run_pages", "served_world", "serving")
+JOINING = ("addresses", "pages", "served_world", "serving")
 PARTS = {
-    "folder": ("folder", "events"),
-    "run": ("run", "folder", "events", "control"),
-    "reports": ("reports", "folder", "events"),
-    "companion": ("companion", "folder", "reports"),
+    "folder": ("folder", "events", "kinds", "log"),
+    "run": ("run", "folder", "events", "control", "kinds", "log"),
+    "companion": ("companion", "folder", "log"),
 }
 """What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
 WEB = ("persimchat", "app", "web")
@@ -140,7 +136,7 @@ def test_parts_of_runs_point_left():
     modules = [path for part in PARTS for path in (runs / part).glob("*.py")]
     found = {str(path): parts_wrong_way(path.read_text(encoding="utf-8"), path.parent.name) for path in modules}
     assert {path: lines for path, lines in found.items() if lines} == {}
-    assert parts_wrong_way("from persimchat.runs.run.resume import x", "reports") != []
+    assert parts_wrong_way("from persimchat.runs.run.resume import x", "folder") != []
 
 
 @pytest.mark.parametrize(
@@ -148,12 +144,12 @@ def test_parts_of_runs_point_left():
     [
         ("from persimchat.app.web.chat.lines import put_in", "past.compare_page", 0),
         ("from persimchat.app.web.past.actions import x", "chat.composer", 1),
-        ("from persimchat.app.web.past import actions", "setup.starting", 1),
-        ("from persimchat.app.web import past", "setup.starting", 1),
-        ("from ..chat import lines", "insights.tiles", 1),
-        ("from .figures import x", "insights.tiles", 0),
-        ("from persimchat.app.web.shared.formats import x", "minds.cards", 0),
-        ("from persimchat.app.web.board import Board", "shared.budgets", 0),
+        ("from persimchat.app.web.past import actions", "setup.new_page", 1),
+        ("from persimchat.app.web import past", "setup.new_page", 1),
+        ("from ..chat import lines", "panel.tiles", 1),
+        ("from .figures import x", "panel.tiles", 0),
+        ("from persimchat.app.web.shared.formats import x", "panel.cards", 0),
+        ("from persimchat.app.web.board import Board", "shared.runs", 0),
         ("from persimchat.app.web.shared.formats import x", "board", 1),
         ("from persimchat.app.web.pages import register", "past.actions", 1),
         ("from persimchat.app.web.past.actions import x", "pages", 0),
@@ -168,7 +164,7 @@ def test_the_rule_of_areas_itself(source: str, module: str, wrong: int):
     [
         ("from persimchat.state.mind import Mind", "persimchat.memory", 0),
         ("from persimchat.memory.store import x", "persimchat.memory", 0),
-        ("from persimchat.nodes.emotion import feel", "persimchat.memory", 1),
+        ("from persimchat.nodes.appraising import feel", "persimchat.memory", 1),
         ("import persimchat.graph.routing as r", "persimchat.nodes", 1),
         ("def f():\n    from persimchat.app import cli", "persimchat.runs", 1),
         ("from ..app import cli", "persimchat.runs", 1),
@@ -184,6 +180,51 @@ def test_the_rule_of_areas_itself(source: str, module: str, wrong: int):
 )
 def test_the_rule_itself(source: str, package: str, wrong: int):
     assert len(wrong_way(source, package)) == wrong
+
+
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that import each other, directly or around: the graph's cyclic components, sorted."""
+    order = graphlib.TopologicalSorter(imports)
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        around = error.args[1][:-1]
+        rest = {one: {to for to in found if {one, to} - set(around)} for one, found in imports.items()}
+        return sorted([sorted(around), *circles(rest)])
+    return []
+
+
+def test_no_circles_inside_rooms():
+    """Imports within functions and for type checkers count: two modules that know each other are one thought."""
+    modules = {".".join(["persimchat", *path.relative_to(ROOT).with_suffix("").parts]): path for path in FILES}
+    imports = {}
+    for module, path in modules.items():
+        names = {name for _, name in imported(path.read_text(encoding="utf-8"), package_of(path))}
+        found = {name if name in modules else name.rpartition(".")[0] for name in names}
+        imports[module] = {name for name in found if name in modules and name != module}
+    assert circles(imports) == []
+
+
+def test_the_rule_of_circles_itself():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"d"}}) == [["a", "b", "c"], ["d", "e"]]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_imports_inside_the_package_are_relative():
+    """`graph/studio.py` is loaded by its path, where nothing is relative; a docstring's example is no import."""
+    found = {
+        str(path): absolute
+        for path in FILES
+        if path != ROOT / "graph" / "studio.py"
+        and (
+            absolute := [
+                node.lineno
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").startswith("persimchat")
+            ]
+        )
+    }
+    assert found == {}
 
 
 def test_retrieval_does_not_know_chroma():
@@ -216,7 +257,7 @@ def uses(source: str, library: str) -> bool:
         ("module = import_module('scipy.stats')", True),
         ("import scipyx", False),
         ('"""What scipy.stats does."""', False),
-        ("from persimchat.evaluation.statistics.library import stats", False),
+        ("from persimchat.evaluation.statistics.intervals import stats", False),
     ],
 )
 def test_the_rule_of_libraries_itself(source: str, used: bool):
@@ -230,7 +271,7 @@ def test_the_rule_of_libraries_itself(source: str, used: bool):
         ("persimchat.memory.retrieval", ("chromadb", "langchain_openai", "openai")),
         ("persimchat", ("chromadb", "langchain_openai", "openai", "langgraph", "langchain_core", "pydantic", "numpy")),
         ("persimchat", ("nicegui", "fastapi", "starlette", "uvicorn", "persimchat.app", "rich", "typer")),
-        ("persimchat.evaluation.statistics.agreement", ("scipy",)),
+        ("persimchat.evaluation.statistics.effects", ("scipy",)),
         pytest.param("persimchat.app.web.serving", ("chromadb", "langchain_openai", "openai"), marks=pytest.mark.proof),
         ("persimchat.runs.api", ("nicegui", "fastapi", "persimchat.app", "typer", "langchain_openai", "openai")),
     ],

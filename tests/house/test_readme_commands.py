@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from loopback.scripted import Scripted
 from loopback.server import Fault, LoopbackServer, natural_answer
 
 from persimchat.app.cli import app, main
+from persimchat.runs.folder.reading import read_manifest
 
 SHELL = re.compile(r"[|<>;&$]|^export |^[A-Z_]+=")
 """What only a shell understands."""
@@ -143,7 +145,7 @@ class Reader:
                 self._command(block, command)
 
     def _replaced(self, block: Block, text: str) -> str:
-        runs = sorted(Path("conversations").glob("*/run.json"), key=lambda p: json.loads(p.read_text())["started"])
+        runs = sorted(Path("conversations").glob("*/run.sqlite"), key=lambda p: read_manifest(p.parent).started)
         things = {
             "run": [path.parent.name for path in runs],
             "town": sorted(map(str, Path("town").glob("*.yaml"))),
@@ -156,6 +158,12 @@ class Reader:
 
     def _command(self, block: Block, command: str) -> None:
         if (block.document, command) in NOT_RUN or command.startswith(("make ", "pip install ", ". ")):
+            return
+        if command.startswith("sqlite3 "):  # as that program, which need not be installed, would
+            _, pattern, query = shlex.split(command)
+            for log in Path().glob(pattern):
+                with sqlite3.connect(log) as database:
+                    assert database.execute(query).fetchall(), f"{block.where}: {command}"
             return
         assert command.startswith(("persimchat ", "echo '")), (
             f"{block.where}: what is {command!r}? See tests/documents.py"

@@ -29,11 +29,9 @@ SCHEMAS = {
 }
 """Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
 EVALUATED = ("dimension", "pair", "solving")
-"""Tasks that the offline model refuses; any valid answer serves."""
-WORDS = ("utterance", "group_chat", "script")
+"""Tasks whose schemas are in `state/assessment.py`."""
+WORDS = ("utterance", "group_chat", "story_utterance")
 """Tasks that are answered in words and not in a schema."""
-OF_STORIES = ("stocktaking", "choice", "summary", "review", "ballot", "story_utterance")
-"""Tasks of a story, whose blocks are not read back from text; any valid answer serves."""
 DIMENSIONS = 64
 
 GREETING = "Say hello."
@@ -141,23 +139,23 @@ class Reply:
 def natural_answer(body: dict[str, Any]) -> dict[str, Any] | str:
     """An answer that fits the task named in the last user message, so that whole conversations can be carried.
 
-    The offline model makes the content; the server gives it in whatever form was asked for.
+    Judgements are drawn from the schema by a digest of the question; words are new each time; who answers for a group
+    is scripted, because its answer must name the people whom the prompt lists.
     """
     from langchain_core.messages import convert_to_messages
 
-    from loopback.reading import read_prompt
-    from persimchat.models.offline import OfflineChatModel
+    from loopback.scripted import FOR_GROUPS
 
     messages = convert_to_messages(body.get("messages", []))
     name = next((m for message in reversed(messages) for m in TASK.findall(str(message.text))), None)
     if name is None and messages[-1].text == GREETING:
         return "Hello."
-    if name == "story_utterance":
-        return " ".join(f"w{_digest(body)}x{number}" for number in range(9))
-    if name is None or name in (*EVALUATED, *OF_STORIES):
-        return fitting(schema_of(body), random.Random(_digest(body)))
-    text = OfflineChatModel(seed=body.get("seed") or 0).answer_to(read_prompt(messages))
-    return text if name in WORDS else json.loads(text)
+    if name in FOR_GROUPS:
+        return FOR_GROUPS[name](body)
+    asked = _digest([body.get("messages", []), body.get("seed")])  # the form of a request changes no answer
+    if name in WORDS:
+        return " ".join(f"w{asked}x{number}" for number in range(9))
+    return fitting(schema_of(body), random.Random(asked))
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,14 @@ from typing import Any
 
 from loopback.scripted import Scripted, prompt_of
 from loopback.server import LoopbackServer
-from persimchat.graph.baselines import BUILDERS
+from persimchat.graph.kinds import GRAPHS, Build
 from persimchat.state.conversation import utterances
 from persimchat.state.settings import Settings
+
+BUILDERS: dict[str, Build] = {
+    kind.CHOSEN["baseline"]: build for kind, build in GRAPHS.items() if "baseline" in kind.CHOSEN
+}
+"""The builders of the baselines' graphs, by name."""
 
 PEOPLE: list[dict[str, Any]] = [
     {"name": "Ada Lind", "description": "A baker who gets up at three.", "social_goals": ["Be heard."]},
@@ -77,7 +82,7 @@ class Baseline:
 
     def hold(self, baseline: str, *, given: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
         """The output of a run, on "Tea?" where nothing else is given."""
-        graph = BUILDERS[baseline]()
+        graph = BUILDERS[baseline](None)
         topic = {"topic": "Tea?", "participants": PEOPLE, "simulation": "test", **(given or {})}
         return dict(graph.invoke(topic, context=self.settings(baseline, **settings)))
 

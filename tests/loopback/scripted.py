@@ -96,6 +96,16 @@ def _parts(body: dict[str, Any]) -> dict[str, Any]:
     return {part: ANSWERS[part] for part in found.group(1).split(", ")}
 
 
+FOR_GROUPS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | str]] = {
+    "judge": _verdict,
+    "majority": _majority,
+    "selector": _selection,
+    "script": _script,
+    "answering": _answering,
+    "mad_judge": _decision,
+}
+"""Answers that must name the people whom a prompt lists, or be in the form that it asks for."""
+
 ANSWERS: dict[str, Script] = {
     "perception": {"theme": "Somebody spoke of tea", "keywords": ["tea"], "importance": 4},
     "focal_points": {"questions": ["Who likes tea?", "What do I drink?", "Why do they care?"]},
@@ -134,13 +144,8 @@ ANSWERS: dict[str, Script] = {
     "appraisal": _parts,
     "reaction": _parts,
     "openness": {"reasoning": "It is all the same to me.", "openness": 5},
-    "judge": _verdict,
-    "majority": _majority,
-    "selector": _selection,
     "analysis": {"reasoning": "It speaks of tea.", "coherence": 6.5, "sentiment": 7.0, "engagement": 4.5},
-    "script": _script,
-    "answering": _answering,
-    "mad_judge": _decision,
+    **FOR_GROUPS,
 }  # fmt: skip
 
 

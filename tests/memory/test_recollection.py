@@ -11,8 +11,7 @@ import pytest
 
 from persimchat.memory import recollection
 from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.memory.mirror import Mirrors
-from persimchat.memory.recollection import discard, forget, memories_of, recall, remember, save, similarity
+from persimchat.memory.recollection import Mirrors, discard, forget, memories_of, recall, remember, save, similarity
 from persimchat.memory.store import store
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from persimchat.nodes.selector import selection_schema
-from persimchat.personas.conversion.reading import ReadPeople
-from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema
-from persimchat.state import assessment, companion_judgement, judgement, story_judgement
-from persimchat.state.answer_format import AnswerFormat
-from persimchat.state.answering import answering_schema
-from persimchat.state.decision import decision_schema
-from persimchat.state.interview import InterviewReply
+from persimchat.nodes.onlookers import selection_schema
+from persimchat.personas.conversion.drafts import ReadPeople
+from persimchat.personas.generation import CHARACTERISTICS, answer_schema
+from persimchat.state import assessment, judgement
+from persimchat.state.assessment import FoundThemes, InterviewReply
+from persimchat.state.baselines.rounds import answering_schema, decision_schema
+from persimchat.state.companion import judgement as companion_judgement
+from persimchat.state.debates.answers import AnswerFormat
+from persimchat.state.debates.verdict import majority_schema, verdict_schema
 from persimchat.state.poll import Poll, reply_schema
-from persimchat.state.themes import FoundThemes
-from persimchat.state.verdict import majority_schema, verdict_schema
+from persimchat.state.stories import judgement as story_judgement
 
 NAMES = ("Eva Horáková", "李雷", 'Bo "B." O\'Hara', "Ann-Marie {x}")
 CHOICES = ("trams", "a bus", 'the "other" one', "-30 °C", "none")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from tiny_model import LAYERS, QUANTISED, TOKENS, arrays, plain_attention, tiny
 
-from persimchat.models.attention import forward, scoring, torch_rows
+from persimchat.models.attention import forward, scoring
 from persimchat.models.attention.scoring import GgufScorer, reading, scorer_of
 from persimchat.state.errors import ModelError, PromptTooLong
 
@@ -191,8 +191,8 @@ def test_one_scorer_is_in_memory_at_a_time(tmp_path: Path):
 
 def test_a_folder_is_loaded_once_until_a_file_of_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Folders and links that lead nowhere may stand in it."""
-    monkeypatch.setattr(torch_rows, "check_folder", lambda _: None)
-    monkeypatch.setattr(torch_rows, "load_folder", lambda path: object())
+    monkeypatch.setattr(scoring, "check_folder", lambda _: None)
+    monkeypatch.setattr(scoring, "load_folder", lambda path: object())
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "original").mkdir()
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")

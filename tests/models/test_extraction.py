@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.models.extraction import find_object, without_thinking
+from persimchat.models.answers import find_object, without_thinking
 
 FIELDS = ("reasoning", "need_to_talk")
 RIGHT = {"reasoning": "because", "need_to_talk": 7}

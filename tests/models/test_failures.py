@@ -11,8 +11,8 @@ from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 
 from persimchat.models.asking import ask, speak
-from persimchat.models.checking import check_model
 from persimchat.models.failures import TransientModelError, is_transient, message_of, status_of
+from persimchat.models.health_check import check_model
 from persimchat.models.redaction import redact, short
 from persimchat.models.registry import chat_model
 from persimchat.state.errors import InputError, ModelError

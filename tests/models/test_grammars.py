@@ -15,8 +15,8 @@ from outlines_core.json_schema import build_regex_from_schema
 
 from persimchat.models.profiles import ALL_BOUNDS, PROFILES
 from persimchat.models.schemas import wire_schema
+from persimchat.state.debates.verdict import majority_schema, verdict_schema
 from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Reflection, Score
-from persimchat.state.verdict import majority_schema, verdict_schema
 
 ASKED = asked()
 BYTES = LLTokenizer("byte")

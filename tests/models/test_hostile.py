@@ -22,7 +22,10 @@ from persimchat.models.asking import ask, speak
 from persimchat.models.failures import TransientModelError
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.receiving import KEPT, LONGEST
-from persimchat.runs.folder.calls import Answers, CallsFile, read_calls
+from persimchat.runs.folder.reading import calls_in, read_answers
+from persimchat.runs.kinds import KINDS
+from persimchat.runs.log import Log
+from persimchat.runs.run.resources import Requests
 from persimchat.state.errors import ModelError, PerSimChatError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -319,18 +322,18 @@ def test_no_answer_breaks_asking_blocks_the_loop_or_is_lost_in_its_record(serve:
         now.update(parts=parts, damage=damage)
         folder = tmp_path / str(next(count))
         folder.mkdir()
-        sink = CallsFile(folder)
+        log = Log(folder / "run.sqlite", KINDS)
         size = len(json.dumps(parts))
         began = time.process_time()
-        first, blocked = asyncio.run(watched(outcomes(asked, Ledger(sink=sink))))
+        first, blocked = asyncio.run(watched(outcomes(asked, Ledger(sink=Requests(log)))))
         took = time.process_time() - began
-        sink.close()
+        log.close()
         assert took < 3 + 4e-5 * size, f"{took:.1f} s of CPU for {size} characters"
         assert blocked < 2.5, f"the event loop was held for {blocked:.1f} s"
-        for row in read_calls(folder):
+        for row in calls_in(folder):
             assert row.input_tokens >= 0 and row.output_tokens >= 0
             json.dumps(row.line(), ensure_ascii=False).encode()  # no half characters
-        again = asyncio.run(outcomes(asked, Ledger(answers=Answers.read(folder))))
+        again = asyncio.run(outcomes(asked, Ledger(answers=read_answers(folder))))
         assert [text.split(" (agent ")[0] for text in again] == [text.split(" (agent ")[0] for text in first] or any(
             text.startswith("TransientModelError") for text in first
         )

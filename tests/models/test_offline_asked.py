@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from loopback.answering import EVALUATED, SCHEMAS
 from loopback.server import LoopbackServer
+from offline_prompts import blocks_of
 from pydantic import BaseModel
 
 from persimchat.models.asking import ask, speak
-from persimchat.models.checking import check_model
+from persimchat.models.health_check import check_model
 from persimchat.models.registry import chat_model
 from persimchat.prompts import blocks
 from persimchat.state import judgement
@@ -54,31 +55,13 @@ MEMORIES = [
 def values() -> dict[str, Any]:
     common = {
         "basic_information": blocks.basic_information(ANN, knowledge=True),
-        "needs_and_emotions": blocks.needs_and_emotions(MIND),
-        "relationships": blocks.relationships(SITUATION),
-        "memories": blocks.memories(MEMORIES),
-        "short_term_memory": blocks.short_term_memory(MEMORIES[0].model_dump()),
-        "plan_and_identity": blocks.plan_and_identity(MIND),
-        "goals": blocks.goals(MIND),
-        "plan": blocks.plan(MIND),
-        "environment": blocks.environment(SITUATION, "Ann Miller", spoken=1),
-        "scene": blocks.scene(SITUATION, "Ann Miller"),
-        "progress": blocks.progress(SITUATION, spoken=1),
-        "last_utterances": blocks.last_utterances(SITUATION["recent"]),
-        "heard": blocks.heard(HEARD, "Ann Miller"),
-        "closing": False,
+        **blocks_of(MIND, SITUATION, ANN.name, MEMORIES, 1),
     }
-    leaving = blocks.Item("stm", MEMORIES[1].model_dump())
     order = ("basic_information", "needs_and_emotions", "memories", "environment", "last_utterances")
-    speaking = {
-        "blocks": [common[tag] for tag in order],
-        "name": "Ann Miller",
-        "register": "casual",
-        "words": 25,
-        "debate": False,
-    }
-    checking = {"left_out": [common["goals"]], "wording": blocks.wording("Ann Miller", "More trees, please.", [])}
-    return {**common, "leaving": leaving, "similarity": 0.4, **speaking, **checking}
+    speaking = {"blocks": [common[tag] for tag in order], "register": "casual", "words": 25, "debate": False}
+    checking = {"left_out": [common["goals"]], "wording": blocks.wording(ANN.name, "More trees, please.", [])}
+    leaving = blocks.Item("stm", MEMORIES[1].model_dump())
+    return {**common, "leaving": leaving, "similarity": 0.4, "name": ANN.name, **speaking, **checking}
 
 
 async def judged(task: str, settings: Settings) -> BaseModel:

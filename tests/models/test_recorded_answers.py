@@ -259,14 +259,7 @@ def test_a_line_says_what_its_row_says(text: str, estimated: bool, cost: float |
         turn=1, agent="Eva", module="action", model="offline", n=0, prompt="0" * 16, seconds=0.5, input_tokens=3,
         output_tokens=2, estimated=estimated, cost_usd=cost, failed=None, answer=answer,
     )  # fmt: skip
-    short = json.loads(json.dumps(row.line()))
-    assert "id" not in (short["answer"] if isinstance(short["answer"], dict) else {})
-    back = Row.model_validate(short)
-    assert back.answer
-    assert back.model_copy(update={"answer": {**back.answer, "id": "lc_run--1"}}) == row
-    told = row.model_copy(update={"answer": {**answer, "response_metadata": {"model_name": "another"}}})
-    assert Row.model_validate(json.loads(json.dumps(told.line()))) == told
-    assert Row.model_validate(row.model_dump()) == row, "of earlier versions"
+    assert Row.model_validate(json.loads(json.dumps(row.line()))) == row
 
 
 def test_of_modules_that_fail_at_the_same_time_run_and_replay_report_the_same_one() -> None:

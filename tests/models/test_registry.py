@@ -17,11 +17,10 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from loopback.server import LoopbackServer
 
-from persimchat.models import building, registry
+from persimchat.models import registry
 from persimchat.models.asking import ask
-from persimchat.models.building import build
 from persimchat.models.limits import PerLoop
-from persimchat.models.registry import chat_model, close_models, model_name, ready_model
+from persimchat.models.registry import build, chat_model, close_models, model_name, ready_model
 from persimchat.state.errors import InputError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -219,7 +218,7 @@ async def test_a_package_is_named_by_the_list(langchain: Callable[[Callable[...,
 
 
 async def test_other_names_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "find_spec", lambda _: None)
+    monkeypatch.setattr(registry, "find_spec", lambda _: None)
     with pytest.raises(InputError, match="pip install langchain langchain-google-genai"):
         chat_model("google_genai:big", Settings())
     for typed in ("acme:big", "http://localhost:9999/v1", "evil-package:x"):

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tiny_model import CHATML, TOKENS, tiny
 
-from persimchat.models.attention import gguf_check, gguf_model, scoring
-from persimchat.models.attention.chat_template import read_template
-from persimchat.models.attention.gguf_model import GgufModel
-from persimchat.models.attention.scoring import check_scorer, check_settings, scorer_of
+from persimchat.models.attention import gguf_check, scoring
+from persimchat.models.attention.gguf_text import read_template
+from persimchat.models.attention.scoring import GgufModel, check_scorer, check_settings, scorer_of
 from persimchat.models.local.gguf import read_contents
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.settings import Settings
@@ -90,7 +89,7 @@ def test_a_file_that_changed_after_its_check_is_refused(
     """What `check_scorer` has found right may be cut, or no longer be readable, when its weights are read."""
     file = tiny(tmp_path / "a.gguf")
     contents = read_contents(file)
-    monkeypatch.setattr(gguf_model, "read_contents", lambda _: contents)
+    monkeypatch.setattr(scoring, "read_contents", lambda _: contents)
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
     refused(lambda: GgufModel(file), "a.gguf' cannot score")

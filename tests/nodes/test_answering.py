@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from ledgers import within
+from loopback.answering import Fault
+from loopback.planned import section
 from loopback.scripted import Scripted, in_turn
 from loopback.server import LoopbackServer
 
+from persimchat.models.failures import TransientModelError
 from persimchat.models.ledger import Ledger
-from persimchat.nodes import answering, counting
+from persimchat.nodes.baselines import rounds as answering
+from persimchat.nodes.baselines import rounds as counting
+from persimchat.nodes.onlookers import analyse
 from persimchat.state.errors import ModelError
 from persimchat.state.mind import Situation, Utterance
 from persimchat.state.settings import Settings
@@ -146,9 +151,9 @@ async def test_a_reported_response_time_goes_before_the_clock(monkeypatch: pytes
         def answer(self, messages: Any) -> str:
             return '{"reasoning": "r", "answer": "18", "confidence": 0.5}'
 
-        def _metadata(self, messages: Any, text: str) -> Any:
-            usage, data = super()._metadata(messages, text)
-            return usage, {**data, "response_time_s": 1.25}
+        def _answered(self, messages: Any, given: Any) -> Any:
+            text, usage, data = super()._answered(messages, given)
+            return text, usage, {**data, "response_time_s": 1.25}
 
     assert isinstance(Timed().invoke([AIMessage("x")]), AIMessage)
     monkeypatch.setattr("persimchat.models.exchange.ready_model", lambda *_, **__: _ready(Timed()))
@@ -207,3 +212,100 @@ async def test_what_can_be_counted_is_not_asked(asked: Any):
     numbers = [utterance(name, str(n)) for n, name in enumerate(NAMES)]
     found = await counting.conclude(situation(settings()), MINDS, numbers, settings(), by="mad", weighted=False)
     assert (found["answer"], found["supporters"], scripted.asked) == ("0", [NAMES[0]], [])
+
+
+# The analysis of one utterance: what the model is shown, what comes of its answer
+
+
+ANSWER = {"reasoning": "It answers.", "coherence": 8.25, "sentiment": 5, "engagement": 10.0}
+CALM = {"happiness": 0, "sadness": 0, "anger": 0, "fear": 0, "disgust": 0, "surprise": 0}
+
+
+def scored_utterance(turn: int, speaker: str, text: str, **more: Any) -> Any:
+    return {
+        "turn": turn,
+        "speaker": speaker,
+        "text": text,
+        "addressees": [],
+        "emotion": CALM,
+        "need_to_talk": {},
+        "response_time_s": 1.0,
+        "tokens": {"input": 1, "output": 1},
+        "corrections": [],
+        **more,
+    }
+
+
+SAID = [
+    scored_utterance(1, "Ada", "Tea is best."),
+    scored_utterance(2, "Bo", "Coffee keeps me awake.", emotion={**CALM, "anger": 6, "surprise": 2}),
+    scored_utterance(3, "Ada", "Bo, sleep is for the weak.", addressees=["Bo"], emotion={**CALM, "happiness": 4}),
+]
+
+
+def scored_given(turn: int) -> Any:
+    situation = {
+        "simulation": "s",
+        "topic": "Tea or coffee?",
+        "turn": turn,
+        "max_messages": 10,
+        "present": ["Ada", "Bo"],
+        "rules": [],
+        "relationships": [],
+        "recent": SAID[:turn],
+        "debate": None,
+        "closing": False,
+    }
+    return {"situation": situation, "heard": SAID[turn - 1]}
+
+
+async def scored_asked(turn: int, answer: Any = ANSWER, **settings: Any) -> tuple[dict[str, Any], str]:
+    with LoopbackServer(answer=(scripted := Scripted(analysis=answer))) as server:
+        update = await analyse(scored_given(turn), Settings(model=server.model(), **settings))
+    return update, scripted.prompts("analysis")[0]
+
+
+async def test_the_update_of_the_conversation() -> None:
+    update, _ = await scored_asked(3)
+    assert update["scores"] == [
+        {"turn": 3, "speaker": "Ada", **ANSWER, "coherence": pytest.approx(8.2, abs=0.11), "failed": ""},
+    ]
+
+
+async def test_the_utterance_stands_apart_from_what_was_said_before() -> None:
+    _, prompt = await scored_asked(3)
+    assert section(prompt, "last_utterances").splitlines() == [
+        "- Ada (calm): Tea is best.",
+        "- Bo (anger 6, surprise 2): Coffee keeps me awake.",
+    ]
+    assert "- Words: Bo, sleep is for the weak." in section(prompt, "heard")
+    assert "- Speaks to: Bo" in section(prompt, "heard")
+    assert "(myself)" not in prompt
+    environment = section(prompt, "environment")
+    assert "Tea or coffee?" in environment
+    assert "- Also present: Ada, Bo" in environment
+
+
+async def test_the_first_utterance_is_compared_with_the_topic() -> None:
+    _, prompt = await scored_asked(1)
+    assert "<last_utterances>" not in prompt
+    assert "opens the conversation" in prompt
+
+
+async def test_a_score_out_of_range_twice_is_said_and_stops_nothing() -> None:
+    update, _ = await scored_asked(2, {**ANSWER, "sentiment": 11})
+    (score,) = update["scores"]
+    assert (score["turn"], score["speaker"], score["sentiment"], score["coherence"]) == (2, "Bo", None, None)
+    assert "sentiment" in score["failed"] and "module analysis" in score["failed"] and "turn 2" in score["failed"]
+
+
+async def test_a_failure_that_may_pass_is_tried_again() -> None:
+    with pytest.raises(TransientModelError), LoopbackServer(answer=lambda body: Fault(503)) as server:
+        await analyse(scored_given(2), Settings(model=server.model()))
+
+
+async def test_it_is_asked_of_its_own_model() -> None:
+    with LoopbackServer(answer=Scripted(analysis=ANSWER)) as server:
+        settings = Settings(model="openai:gpt-4o-mini", module_models={"analysis": server.model()})
+        (score,) = (await analyse(scored_given(2), settings))["scores"]
+    assert not score["failed"] and len(server.bodies()) == 1

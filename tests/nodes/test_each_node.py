@@ -15,29 +15,37 @@ from nodes.conftest import CALL, PEOPLE, mind_of
 
 from persimchat.memory.recollection import memories_of
 from persimchat.models.asking import Spoken
-from persimchat.nodes import natural_language, person, script
-from persimchat.nodes.action import choose_action
+from persimchat.nodes import natural_language
+from persimchat.nodes import people as person
+from persimchat.nodes.appraising import (
+    appraise_at_once,
+    choose_action,
+    feel,
+    hear_at_once,
+    judge_need_to_talk,
+    judge_openness,
+    perceive,
+    react_at_once,
+    wonder,
+)
 from persimchat.nodes.assembling import assemble
-from persimchat.nodes.at_once import appraise_at_once, hear_at_once, react_at_once
 from persimchat.nodes.awakening import settle, settle_unfelt
+from persimchat.nodes.baselines import script
+from persimchat.nodes.baselines.rounds import counted
 from persimchat.nodes.context import shown_memories
-from persimchat.nodes.counting import counted
-from persimchat.nodes.emotion import feel
-from persimchat.nodes.focal_points import wonder
-from persimchat.nodes.intervening import intervene
 from persimchat.nodes.judge import give_verdict, word_majority
-from persimchat.nodes.memory_filtering import filter_memory
-from persimchat.nodes.need_to_talk import judge_need_to_talk
-from persimchat.nodes.openness import judge_openness
+from persimchat.nodes.onlookers import select_speaker
 from persimchat.nodes.overhearing import overhear
-from persimchat.nodes.perception import perceive
-from persimchat.nodes.planning import plan
-from persimchat.nodes.reflection import reflect
-from persimchat.nodes.remembering import recall_by_words, remember_percept, remember_thoughts
-from persimchat.nodes.saving import save_memories
-from persimchat.nodes.saying import say
-from persimchat.nodes.selector import select_speaker
-from persimchat.nodes.wording_check import checked
+from persimchat.nodes.people import intervene, say
+from persimchat.nodes.remembering import (
+    filter_memory,
+    recall_by_words,
+    remember_percept,
+    remember_thoughts,
+    save_memories,
+)
+from persimchat.nodes.revision import checked
+from persimchat.nodes.thinking import plan, reflect
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.judgement import (
     Action,
@@ -51,8 +59,8 @@ from persimchat.state.judgement import (
     Reflection,
 )
 from persimchat.state.memory import new_memory
-from persimchat.state.repetition import ASKED_AGAIN_FOR_REPETITION
 from persimchat.state.settings import Settings
+from persimchat.state.speech import ASKED_AGAIN_FOR_REPETITION
 
 Alone = Callable[..., Any]
 ADA, BO, LI = (person["name"] for person in PEOPLE)

@@ -12,7 +12,8 @@ from loopback.scripted import prompt_of, task_of
 from nodes.conftest import CALL, StartGroup, mind_of
 
 from persimchat.models.asking import Spoken
-from persimchat.models.attention.scoring import Scores
+from persimchat.models.attention import scoring
+from persimchat.models.attention.scores import Scores
 from persimchat.models.ledger import NotRecorded
 from persimchat.nodes import pruning
 from persimchat.nodes.natural_language import prompt_of as whole_prompt
@@ -44,6 +45,7 @@ class Counting:
 def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
     scorer = Counting()
     monkeypatch.setattr(pruning, "scorer_of", lambda _: scorer)
+    monkeypatch.setattr(scoring, "check_scorer", lambda _: None)
     return scorer
 
 

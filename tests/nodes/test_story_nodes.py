@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 from nodes.conftest import PEOPLE
 
-from persimchat.nodes import person
-from persimchat.nodes.balloting import vote
-from persimchat.nodes.choosing import choose_partner
-from persimchat.nodes.playing import person_decides, play_words
-from persimchat.nodes.reviewing import review
-from persimchat.nodes.stocktaking import take_stock
-from persimchat.nodes.story_context import AWAKENING, part_of_act, room_of
-from persimchat.nodes.summarising import sum_up
+from persimchat.nodes import people as person
+from persimchat.nodes.stories.acting import choose_partner, review, sum_up, take_stock, vote
+from persimchat.nodes.stories.context import AWAKENING, part_of_act, room_of
+from persimchat.nodes.stories.playing import person_decides, play_words
 from persimchat.state.settings import Settings
-from persimchat.state.story_judgement import Ballot, Choice, Stock, Summary, choice_schema, review_schema
-from persimchat.state.story_mind import StorySituation
+from persimchat.state.stories.judgement import Ballot, Choice, Stock, Summary, choice_schema, review_schema
+from persimchat.state.stories.standing import StorySituation
 
 Alone = Callable[..., Any]
 ADA, BO, LI = (person["name"] for person in PEOPLE)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback.answering import Fault
 from loopback.scripted import in_turn
 from models.gguf_files import gguf
 
 import persimchat
 from persimchat.graph import build_conversation
+from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.models.local import server
+from persimchat.nodes.natural_language import in_order
+from persimchat.prompts.blocks import Block
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import ModelError
-from persimchat.state.settings import Settings
+from persimchat.state.errors import InputError, ModelError
+from persimchat.state.settings import PROMPT_ORDER, Settings
+from persimchat.state.speech import nearness
 
 LIBRARY = "The old station should become a library, because the town has none."
 MARKET = "I'd rather keep the market where it is, people know the way there."
@@ -253,3 +264,85 @@ async def test_who_follows_sees_both_wordings_and_the_message_once(group: Any) -
         one, other = f"<speaking>{LIBRARY}", f"<speaking>{second}"
         assert words == f"{one}<utterance>{one}{other}<utterance>"
         assert told[-1].text == taken
+
+
+# The setting `prompt_order`: the blocks of an utterance's prompt in another order
+
+
+TAGS = {
+    "b": "basic_information",
+    "n": "needs_and_emotions",
+    "r": "relationships",
+    "m": "memories",
+    "p": "plan_and_identity",
+    "e": "environment",
+    "c": "last_utterances",
+}
+
+
+@given(st.permutations(PROMPT_ORDER))
+def test_blocks_stand_in_the_order_asked_for(letters: list[str]):
+    common = {tag: Block(tag, ()) for tag in [*TAGS.values(), "scene", "progress"]}
+    assert [block.tag for block in in_order(common, "".join(letters))] == [TAGS[letter] for letter in letters]
+
+
+@pytest.mark.parametrize("order", ["", "bnrmpe", "bnrmpecc", "bnrmpex", "BNRMPEC"])
+def test_any_other_order_is_refused(order: str):
+    with pytest.raises(InputError, match="each of the letters b, n, r, m, p, e, c exactly once"):
+        persimchat.simulate("Tea or coffee?", participants=2, max_messages=1, model="offline", prompt_order=order)
+
+
+def test_a_conversation_in_another_order():
+    assert Settings().prompt_order == "bnrmpec"
+    result = persimchat.simulate(
+        "Tea or coffee?", participants=2, max_messages=2, model="offline", prompt_order="cepmrnb"
+    )
+    assert len(result.utterances) == 2
+
+
+# The check of wordings on real conversations, and its benchmark in small
+
+
+def test_people_of_a_real_simulation_repeat_nothing_in_the_eyes_of_the_check(shared: Path) -> None:
+    """Two agents' chats as a language model wrote them, polite and on one topic, yet every line says something else."""
+    nearest = []
+    for file in sorted((shared / "data" / "memory_streams").glob("*.json")):
+        nodes = json.loads(file.read_text(encoding="utf-8")).values()
+        for chat in ([text for _, text in node["filling"]] for node in nodes if node["type"] == "chat"):
+            vectors = np.array(LexicalEmbeddings().embed_documents(chat))
+            for i in range(1, len(chat)):
+                cosines = (vectors[:i] @ vectors[i]).tolist()
+                nearest.append(max(nearness(chat[i], chat[:i], cosines, overlap=0.45, similarity=0.9)))
+    assert len(nearest) > 100
+    assert sum(degree >= 1 for degree in nearest) == 0
+    assert max(nearest) > 0.5  # some do come near
+
+
+@pytest.fixture
+def benchmark(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("repetition_benchmark", root / "benchmarks" / "repetition.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.proof
+def test_the_check_makes_a_model_that_repeats_itself_repeat_less(benchmark: ModuleType) -> None:
+    rows = benchmark.before_and_after(["Is it ever right to lie?"], 24, 0.7, 1.0)
+    before, after = rows["repeats itself, check off"], rows["repeats itself, check on"]
+    assert before.utterances == after.utterances == 24
+    assert before.repeated >= 5
+    assert after.repeated <= 1
+    assert rows["  as answered, check on"].repeated >= 5
+    assert after.corrections["asked_again_for_repetition"] >= 5
+    assert before.corrections["asked_again_for_repetition"] == before.corrections["still_repeats"] == 0
+    for count in (before, after):
+        assert count.for_others == count.own_name == 0
+    assert rows["offline, check on"].corrections["asked_again_for_repetition"] == 0
+
+
+@pytest.mark.proof
+def test_it_costs_little(benchmark: ModuleType) -> None:
+    assert benchmark.cost(50, 25, turns=30) < 25  # milliseconds of CPU; about 1 on an idle machine

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.personas.conversion.conversion import Conversion, convert
-from persimchat.personas.conversion.files import new_place, texts_of
-from persimchat.personas.conversion.summary import summaries
-from persimchat.personas.files import load_persona
+from persimchat.personas.catalogue import load_persona
+from persimchat.personas.conversion.conversion import Conversion, convert, new_place, summaries, texts_of
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean
 from persimchat.state.settings import Settings

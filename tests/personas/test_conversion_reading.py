@@ -16,7 +16,7 @@ from loopback.server import LoopbackServer
 from persimchat.models import ladder
 from persimchat.models.registry import close_models
 from persimchat.personas.conversion.conversion import Conversion, convert
-from persimchat.personas.conversion.reading import LONGEST, MOST_RECORDS
+from persimchat.personas.conversion.drafts import LONGEST, MOST_RECORDS
 from persimchat.prompts import render
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings

@@ -1,7 +1,9 @@
-"""People among the participants: from --human, from a file, from code."""
+"""Names and participants: how a name finds its owner, two that look the same, and people among the participants."""
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,15 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.personas.catalogue import find_persona, shipped
+from persimchat.nodes.judge import judge_name
+from persimchat.nodes.people import moderator_name
+from persimchat.personas.catalogue import find_persona, load_persona, shipped
 from persimchat.personas.conversion.mapping import load_mapping
-from persimchat.personas.files import load_persona
-from persimchat.personas.generation.generated_files import persona_text
-from persimchat.personas.people import with_people
-from persimchat.personas.scenario import load_scenario, make_scenario
+from persimchat.personas.files import persona_text
+from persimchat.personas.names import folded, full_name, matching, with_full_names
+from persimchat.personas.scenario import load_scenario, make_scenario, with_people
 from persimchat.state.errors import InputError
+from persimchat.state.intervention import intervention
+from persimchat.state.person_answer import person_answer
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
 
 SCENARIO = make_scenario(
     "Tea?",
@@ -167,3 +173,150 @@ def test_no_mapping_makes_people(write: Callable[..., Path], refused: Callable[.
 def test_anybody_shipped_is_simulated():
     everybody: list[Any] = [*shipped()]
     assert not any(persona.human for persona in everybody)
+
+
+KNOWN = ["Eva Horáková", "Eva Malá", "Łukasz Żórawski", "陳志明", "Đỗ Thị Hà", "Ana-María Núñez"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("lukasz", ["Łukasz Żórawski"]),
+        ("ŁUKASZ ŻÓRAWSKI", ["Łukasz Żórawski"]),
+        ("zorawski", ["Łukasz Żórawski"]),
+        ("eva", ["Eva Horáková", "Eva Malá"]),
+        ("eva mala", ["Eva Malá"]),
+        ("陳志明", ["陳志明"]),
+        ("do thi ha", ["Đỗ Thị Hà"]),
+        ("Thị Hà", ["Đỗ Thị Hà"]),
+        ("ana_maria nunez", ["Ana-María Núñez"]),
+        ("maria", ["Ana-María Núñez"]),
+        ("lu", []),
+        ("", []),
+        ("  ", []),
+    ],
+)
+def test_matching(wanted: str, found: list[str]):
+    assert matching(wanted, KNOWN) == found
+
+
+def test_a_whole_name_goes_before_a_part_of_another():
+    assert matching("Eva", ["Eva Malá", "Eva"]) == ["Eva"]
+    assert matching("Élan", ["Elan", "Élan"]) == ["Élan"], "exact spelling decides between names alike but for marks"
+
+
+def test_full_name_errors():
+    with pytest.raises(InputError, match=r"'eva' may be Eva Horáková or Eva Malá \(here\)\. Write the full name\."):
+        full_name("eva", KNOWN, what="participant", where="here")
+    with pytest.raises(InputError, match=r"no participant 'Lukas' \(here\)\. Did you mean 'Łukasz Żórawski'\?"):
+        full_name("Lukas", KNOWN, what="participant", where="here")
+
+
+@given(st.text(max_size=40))
+def test_folding_is_settled(text: str):
+    once = folded(text)
+    assert folded(once) == once or folded(folded(once)) == folded(once)
+    assert "  " not in once
+
+
+def test_agent_models_by_full_name():
+    settings = with_full_names(Settings(agent_models={"łukasz": "offline"}), KNOWN)
+    assert settings.agent_models == {"Łukasz Żórawski": "offline"}
+    with pytest.raises(InputError, match=r"agent_models\.Karel"):
+        with_full_names(Settings(agent_models={"Karel": "offline"}), KNOWN)
+    plain = Settings()
+    assert with_full_names(plain, KNOWN) is plain
+
+
+Refused = Callable[..., str]
+
+
+INES, BO = "Inés Nová", "Bo Říha"
+
+
+NFD = unicodedata.normalize("NFD", INES)
+
+
+TWINS = [(INES, NFD), ("Anna", "An\u200bna"), ("Anna", "\u200fAnna"), ("Anna", "Ａｎｎａ"), ("Anna", "ANNA\u00ad")]
+
+
+def of(*names: str) -> list[dict[str, Any]]:
+    return [{"name": name, "description": "Somebody."} for name in names]
+
+
+@pytest.mark.parametrize(("one", "other"), TWINS)
+def test_two_that_look_the_same_are_refused(one: str, other: str, refused: Refused, tmp_path: Path) -> None:
+    refused(lambda: make_scenario("Tea?", of(one, BO, other)), "two participants", "participants[2]")
+    refused(lambda: with_people(make_scenario("Tea?", of(one, BO)), [other, other]), "named twice")
+    with pytest.raises(ValueError, match="two participants are called"):
+        Scenario.model_validate({"topic": "Tea?", "participants": of(one, BO, other)})
+    written = json.dumps({"topic": "Tea?", "participants": of(one, BO, other)}, indent=1)
+    (tmp_path / "s.json").write_text(written, encoding="utf-8")
+    refused(lambda: load_scenario(tmp_path / "s.json"), "two participants", "s.json:12")
+
+
+def test_accents_tell_people_apart() -> None:
+    """Ines and Inés are two; each is found by the full name as it is written."""
+    scenario = make_scenario("Tea?", of("Ines", "Inés"), social_goals={"Ine\u0301s": ["To win."]})
+    assert scenario.social_goals == {"Inés": ["To win."]}
+
+
+def test_a_name_finds_its_owner_however_it_is_encoded() -> None:
+    scenario = make_scenario(
+        "Tea?",
+        of(INES, BO),
+        relationships=[{"from": NFD, "to": "Bo\u200b Říha", "type": "friend"}],
+        social_goals={NFD: ["To win."]},
+        settings={"agent_models": {NFD: "offline"}},
+    )
+    assert [(tie.from_, tie.to) for tie in scenario.relationships] == [(INES, BO)]
+    assert list(scenario.social_goals) == list(scenario.settings["agent_models"]) == [INES]
+    assert [p.human for p in with_people(scenario, [NFD]).participants] == [True, False]
+    whisper: Any = intervention({"do": "say", "text": "Psst.", "speaker": BO, "heard_by": [NFD, INES]}, [INES, BO])
+    assert whisper.heard_by == [INES]
+    floor: Any = intervention({"do": "floor", "agent": NFD}, [INES, BO])
+    assert floor.agent == INES
+    assert person_answer({"text": "Psst.", "heard_by": [NFD]}, "utterance", [INES, BO]).get("heard_by") == [INES]
+
+
+@pytest.mark.parametrize("name", ["Judge", "Ｊudge", "Jud\u200bge"])
+def test_the_judge_has_a_name_of_its_own(name: str) -> None:
+    assert judge_name([name, BO]) == "Judge of the debate"
+
+
+@pytest.mark.parametrize("name", ["moderator", "Mo\u00adderator"])
+def test_so_has_the_moderator(name: str) -> None:
+    assert moderator_name([name, BO]) == "Moderator of the conversation"
+
+
+def test_two_choices_that_look_the_same_are_refused() -> None:
+    for choices in (["Tea", "T\u200bea"], ["Café", "Cafe\u0301"], ["Tea", "\u200b"]):
+        with pytest.raises(ValueError, match=r"two or more different choices|no visible character"):
+            Settings(mode="debate", answer_format="choice", choices=choices)
+
+
+UNSEEN = "\u200b\u3164\u2800"
+
+
+@pytest.mark.parametrize(
+    ("more", "where"),
+    [
+        ({"topic": UNSEEN}, "topic"),
+        ({"rules": [UNSEEN]}, "rules[0]"),
+        ({"social_goals": {"Bo": [UNSEEN]}}, f"social_goals.{BO}[0]"),
+        ({"participants": [{"name": INES, "description": UNSEEN}, *of(BO)]}, "participants[0].description"),
+        ({"participants": [{"name": UNSEEN, "description": "a"}, *of(BO)]}, "participants[0].name"),
+        ({"participants": [{"name": "An\x00na", "description": "a"}, *of(BO)]}, "U+0000"),
+        ({"participants": [{"name": "An\u202ena", "description": "a"}, *of(BO)]}, "participants[0].name"),
+    ],
+)
+def test_what_nobody_sees_is_empty(more: dict[str, Any], where: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_scenario(**{"topic": "Tea?", "participants": of(INES, BO), **more})
+    assert where in str(caught.value)
+
+
+@pytest.mark.parametrize("words", [UNSEEN, "\ufe0f", "\u115f"])
+def test_so_are_a_persons_words(words: str) -> None:
+    with pytest.raises(InputError, match="no words"):
+        intervention({"do": "say", "text": words}, [INES, BO])

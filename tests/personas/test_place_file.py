@@ -15,9 +15,20 @@ from hypothesis import strategies as st
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.place_file import MAX_BYTES, SETTINGS, load_place, place_for, place_from_text, place_text
+from persimchat.state.companion.place import (
+    IDLE,
+    Acquainted,
+    Agent,
+    Clock,
+    Confidence,
+    Other,
+    Person,
+    Place,
+    Planned,
+    Recall,
+)
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError
-from persimchat.state.place import IDLE, Acquainted, Agent, Clock, Confidence, Other, Person, Place, Planned, Recall
 from persimchat.state.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "companion"

@@ -12,11 +12,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from run_files import read_records
+from companion_worlds import kept_in
 
 from persimchat.app.cli import main
 from persimchat.models.local.files import Stored
-from persimchat.runs.companion.worldfile import read_place, read_world
+from persimchat.runs.companion.folder import read_place, read_world
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 
@@ -54,7 +54,7 @@ def test_a_companion_speaks_and_keeps_both_talks(
     for words in TALKS:
         done = subprocess.run(talk, input=words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    said, calls = read_records(Path("w/exchanges.jsonl")), read_records(Path("w/calls.jsonl"))
+    said, calls = kept_in(Path("w"), "exchange"), kept_in(Path("w"), "asked_model")
     assert [one["said"] for one in said] == "".join(TALKS).splitlines()
     assert all(one["utterance"] for one in said) and said[-1]["end"]
     assert len({one["talk"] for one in said}) == 2

@@ -12,7 +12,8 @@ from persimchat.app.cli import main
 from persimchat.evaluation.pairs import PAIRS, PairAnswer
 from persimchat.models.local import server
 from persimchat.models.local.files import Stored
-from persimchat.runs.folder.judgements import answers_in, read_judgements
+from persimchat.runs.folder.answers import answers_in
+from persimchat.runs.folder.reading import read_judgements
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 

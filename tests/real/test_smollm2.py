@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 import pytest
+from run_files import logged, run_json
 
 from persimchat.models.asking import Answer, UselessAnswer, ask
 from persimchat.models.exchange import Exchange
@@ -176,13 +177,13 @@ def test_a_debate_with_compact_cognition(tmp_path: Path) -> None:
     done = persimchat("debate", "--scenario", "two.yaml", "--model", "smollm2", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "conversations").glob("*-*")
-    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    about = run_json(folder)
     assert about["stop_reason"] in ("consensus", "closed", "message_limit")
     assert said(tmp_path) == 2
-    modules = {row["module"] for row in rows(folder / "calls.jsonl")}
+    modules = {row["module"] for row in logged(folder, "asked_model")}
     assert {"hearing", "appraisal", "natural_language", "judge"} <= modules
     assert about["judgements"].keys() == {"perception", "focal_points", "emotion", "need_to_talk", "openness"}
-    minds = rows(folder / "minds.jsonl")
+    minds = logged(folder, "mind")
     assert [mind["turn"] for mind in minds] == [0, 0, 1, 1, 2, 2]
     assert all(mind["openness"] in range(11) for mind in minds)
     replayed = replay_without_models(tmp_path)
@@ -227,17 +228,17 @@ def replay_without_models(cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def show(folder: Path) -> None:
     """Print what was said, how judgements came out, and the share of prompts that was cached."""
-    answered = [row for row in rows(folder / "calls.jsonl") if row.get("answer")]
+    answered = [row for row in logged(folder, "asked_model") if row.get("answer")]
     given = sum(row["input_tokens"] for row in answered)
     cached = sum(row.get("cached_tokens", 0) for row in answered)
     print(f"\n{len(answered)} answers, {given} prompt tokens, {cached / given:.0%} of them cached")
-    print(json.loads((folder / "run.json").read_text(encoding="utf-8"))["judgements"])
+    print(run_json(folder)["judgements"])
     print((folder / "transcript.md").read_text(encoding="utf-8"))
 
 
 def said(cwd: Path) -> int:
     """How many utterances the one run below a folder has on disk."""
-    return sum(len(rows(file)) for file in (cwd / "conversations").glob("*/transcript.jsonl"))
+    return sum(len(logged(log.parent, "utterance")) for log in (cwd / "conversations").glob("*/run.sqlite"))
 
 
 def rows(file: Path) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from run_files import read_records, run_json
+from run_files import conversation, logged, run_json
 
 from persimchat.app.cli import main
 from persimchat.models.ledger import Ledger
@@ -29,7 +29,6 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 STORY = "personas/stories/tiny.yaml"
 FIRST, IN_ALL = 10, 18
 SHORT = ["--set", "timeout_s=240", "--set", "answer_tokens=120", "--set", "utterance_words=12", "--quiet"]
-LINES = ("transcript.jsonl", "story.jsonl")
 TELLING = 24
 """Shorter texts may be anybody's."""
 MODULES: Final = {"stock": "stocktaking", "choice": "choice", "summary": "summary", "review": "review"}
@@ -63,7 +62,7 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
     try:
         assert main(begin) == 0
         (folder,) = Path("conversations").glob("*-*")
-        before = {name: (folder / name).read_bytes() for name in LINES}
+        before = conversation(folder)
         first = run_json(folder)
         assert (first["stop_reason"], first["usage"]["total"]["calls"], len(prompts)) == ("budget", FIRST, FIRST)
         assert main(["resume", "latest", "--budget-calls", str(IN_ALL), "--quiet"]) == 0
@@ -72,15 +71,14 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
     manifest = run_json(folder)
     assert (manifest["stop_reason"], manifest["usage"]["total"]["calls"], len(prompts)) == ("budget", IN_ALL, IN_ALL)
     assert [again["turn"] for again in manifest["resumed"]] == [first["turn"]]
-    for name in LINES:
-        assert (folder / name).read_bytes().startswith(before[name])
+    assert conversation(folder)[: len(before)] == before
     is_whole(folder, first["turn"])
     assert leaks(folder, prompts) == []
     # A replay asks nobody: all answers are in the folder.
     monkeypatch.setenv("PERSIMCHAT_MODELS", str(tmp_path / "none"))
     assert main(["replay", "latest", "--quiet"]) == 0
     shares = ", ".join(f"{name} {row['valid']} of {row['asked']}" for name, row in manifest["judgements"].items())
-    silent = sum(1 for one in read_records(folder / "calls.jsonl") if one.get("failed"))
+    silent = sum(1 for one in logged(folder, "asked_model") if one.get("failed"))
     print(f"\nSmolLM2 in a story, first answers that are valid: {shares}; {manifest['turn']} utterances, ", end="")
     print(f"{IN_ALL} calls, {silent} of them stopped or failed")
 
@@ -88,7 +86,7 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
 def is_whole(folder: Path, stopped: int) -> None:
     """Every file can be read, and turns and happenings are in order; only the step under way when the budget ended was
     asked for again."""
-    record, calls = read_run(folder, whole=True), read_records(folder / "calls.jsonl")
+    record, calls = read_run(folder, whole=True), logged(folder, "asked_model")
     assert record.notes == []
     assert [said.turn for said in record.utterances] == list(range(1, record.manifest.turn + 1))
     turns = [one.turn for one in record.happenings]
@@ -97,7 +95,7 @@ def is_whole(folder: Path, stopped: int) -> None:
         (row["turn"], row["agent"], row["module"], row.get("part", ""), row["n"]) for row in calls if "answer" in row
     ]
     assert {key[0] for key, number in Counter(answered).items() if number > 1} <= {stopped}
-    with sqlite3.connect(folder / "checkpoint.sqlite") as database:
+    with sqlite3.connect(folder / "run.sqlite") as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         assert database.execute("select count(*) from checkpoints").fetchone()[0] > 0
 

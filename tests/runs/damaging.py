@@ -9,22 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-DERIVED: Final = (
-    "transcript.jsonl",
-    "transcript.md",
-    "minds.jsonl",
-    "verdicts.jsonl",
-    "judge_mind.jsonl",
-    "analysis.jsonl",
-    "silences.jsonl",
-    "control.jsonl",
-    "calls.jsonl",
-    "embeddings.jsonl",
-)
-"""Files without which a run goes on: the checkpoint is the truth."""
-
-FILES: Final = ("run.json", *DERIVED, "run.lock", "run.pid")
-"""Every file that damage is done to, byte by byte; databases are only taken away (`GONE`)."""
+FILES: Final = ("run.sqlite", "transcript.md", "run.lock", "run.pid")
+"""Every file that damage is done to, byte by byte."""
 
 
 def deep(levels: int) -> Any:

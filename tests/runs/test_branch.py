@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
-from run_files import read_records, read_words, run_json
-from run_folders import minds_in
+from run_files import logged, read_whole, read_words, run_json
+from run_folders import break_seals
 
 from persimchat.memory.store import held_store
 from persimchat.runs.control import Control
@@ -39,7 +40,6 @@ SCENARIO = Scenario.model_validate(
         ],
     }
 )
-FILES = ("transcript.jsonl", "minds.jsonl", "transcript.md", "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl")
 
 
 def settings(**more: Any) -> Settings:
@@ -67,15 +67,18 @@ async def branch(source: Path, turn: int, **more: Any) -> Path:
     return (more.get("out") or source.parent) / more.get("run", "branch")
 
 
-def upto(folder: Path, name: str, turn: int) -> list[dict[str, Any]]:
-    return [line for line in read_records(folder / name) if line["turn"] <= turn]
+def upto(folder: Path, kind: str, turn: int) -> list[dict[str, Any]]:
+    return [line for line in logged(folder, kind) if line["turn"] <= turn]
 
 
 def contents(folder: Path) -> dict[str, Any]:
     """Everything in a run's folder but its lock; memories as they are read, since Chroma's files change when opened."""
     own, memory = ("run.lock", "run.pid"), folder / "memory"
     files = [path for path in folder.rglob("*") if path.is_file() and path.name not in own]
-    found: dict[str, Any] = {str(p.relative_to(folder)): p.read_bytes() for p in files if memory not in p.parents}
+    plain = [path for path in files if memory not in path.parents and path.name != "run.sqlite"]
+    found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in plain}
+    with sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True) as database:
+        found["run.sqlite"] = list(database.iterdump())
     if memory.is_dir():
         found |= {f"memories of {agent}": remembered(folder, folder.name, agent) for agent in (ADA, BO)}
     return found
@@ -109,10 +112,7 @@ async def test_an_unchanged_branch_goes_on_as_the_original_did(kind: str, turn: 
     async for event in branch_run(source, turn, run="branch", control=control):
         if turn < 2 and event.event == "utterance" and event.turn == 2:
             control.say("I would rather have water.", speaker=LI)
-    for name in FILES:
-        assert (made / name).is_file() == (source / name).is_file(), name
-        if (source / name).is_file():
-            assert (made / name).read_bytes() == (source / name).read_bytes(), name
+    assert read_whole(made) == read_whole(source)
     assert contents(source) == before
     for agent in (ADA, BO):
         ours, theirs = remembered(made, "branch", agent), remembered(source, "source", agent)
@@ -127,16 +127,16 @@ async def test_an_unchanged_branch_goes_on_as_the_original_did(kind: str, turn: 
 
 async def test_memories_are_those_of_then_though_the_source_went_on(tmp_path: Path) -> None:
     source = await run(tmp_path, max_messages=8, ltm_capacity=10)  # much is forgotten in between
-    then = {m["agent"]: m["long_term_memories"] for m in read_records(source / "minds.jsonl") if m["turn"] == 2}
+    then = {m["agent"]: m["long_term_memories"] for m in logged(source, "mind") if m["turn"] == 2}
     made = await branch(source, 2, say=("Moderator", "Now for something else."))
-    assert upto(made, "minds.jsonl", 2) == upto(source, "minds.jsonl", 2)
-    first = {m["agent"]: m for m in minds_in(made / "minds.jsonl") if m["turn"] == 3}
+    assert upto(made, "mind", 2) == upto(source, "mind", 2)
+    first = {m["agent"]: m for m in logged(made, "mind") if m["turn"] == 3}
     for agent in (ADA, BO):
         assert first[agent]["long_term_memories"] >= then[agent] or then[agent] == 10
         assert first[agent]["recalled"]
         assert all(memory["turn"] <= 3 for memory in first[agent]["recalled"])
         future = {m["theme"] for m in _future(source, agent)}
-        early = [record for record in minds_in(made / "minds.jsonl") if record["turn"] <= 3]
+        early = [record for record in logged(made, "mind") if record["turn"] <= 3]
         own = {memory["theme"] for record in early for memory in record["recalled"]}
         assert not future & own, "something of the other future is remembered"
 
@@ -374,12 +374,11 @@ async def test_a_preparation_that_fails_leaves_no_folder(tmp_path: Path) -> None
     assert set(tmp_path.iterdir()) == there
 
 
-async def test_damaged_files_are_put_right_in_the_branch_alone(tmp_path: Path) -> None:
+async def test_a_past_that_is_damaged_is_not_shared(tmp_path: Path) -> None:
     source = await run(tmp_path)
-    whole = (source / "minds.jsonl").read_bytes()
-    (source / "minds.jsonl").write_text("{not json\n", encoding="utf-8")
-    assert (await branch(source, 3) / "minds.jsonl").read_bytes() == whole
-    assert (source / "minds.jsonl").read_text(encoding="utf-8") == "{not json\n"
+    break_seals(source, "kind = 'mind' AND turn = 1")
+    with pytest.raises(InputError, match="does not match its seal"):
+        await branch(source, 3)
 
 
 async def test_a_name_that_is_taken(tmp_path: Path) -> None:

@@ -32,8 +32,7 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
-from persimchat.runs.folder.past import past_events
-from persimchat.runs.folder.reading import read_run
+from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.state.errors import InputError, ModelError
 
 STARTED = Started(run="r", topic="Tea?", participants=["A", "B"], models={}, max_messages=9)

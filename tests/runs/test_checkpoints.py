@@ -1,35 +1,51 @@
-"""Where checkpoints are kept: SQLite in the run's folder, memory, and a real PostgreSQL server where one is there."""
+"""Checkpoints: where they are kept, states of any turn, clocks that jump, and damage that is told."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.load import dumpd
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base import id as ids
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from loopback.server import free_port
+from run_files import logged
 from run_folders import write_run
 
-from persimchat.graph.baselines import graph_for
+from persimchat.graph.kinds import graph_for
+from persimchat.graph.langgraph_compat import begin_above
+from persimchat.personas.scenario import make_scenario
 from persimchat.runs.folder.checkpoints import CHECKPOINTS, check_location, opened, without_password
 from persimchat.runs.folder.listing import deletable, delete_run
-from persimchat.runs.run.history import states_at
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.resume_input import Graph, complete_turn, is_between, state_at, states_at
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import InputError, MachineError, MissingExtraError
+from persimchat.state.errors import InputError, MachineError, MissingExtraError, PerSimChatError
 from persimchat.state.settings import Settings
 
 PEOPLE = [{"name": name, "description": "Likes tea."} for name in ("Ada Lind", "Bo Berg")]
+
 SERVER = os.environ.get("PERSIMCHAT_TEST_POSTGRES", "")
 """Read while this module is imported: what tests share removes it from the environment."""
 
@@ -59,8 +75,6 @@ async def test_the_file_is_safe_against_a_kill(tmp_path: Path) -> None:
     async with opened("run", tmp_path) as saver:
         async with saver.conn.execute("PRAGMA journal_mode") as rows:  # type: ignore[union-attr]
             assert await rows.fetchone() == ("wal",)
-        async with saver.conn.execute("PRAGMA synchronous") as rows:  # type: ignore[union-attr]
-            assert await rows.fetchone() == (1,)
         async with saver.conn.execute("PRAGMA busy_timeout") as rows:  # type: ignore[union-attr]
             assert await rows.fetchone() == (10_000,)
 
@@ -258,3 +272,301 @@ async def test_checkpoints_on_a_server_that_is_gone_do_not_hold_up_deleting(tmp_
     left = await delete_run(deletable(folder))
     assert "checkpoints are left" in left
     assert not folder.exists()
+
+
+NAMESPACES = 12
+
+ROUNDS = 12
+
+
+def checkpoint(draw: random.Random) -> Any:
+    words = [draw.choice(["tea", "coffee", "water", "Brno", "town"]) * draw.randint(1, 9) for _ in range(200)]
+    return {**empty_checkpoint(), "channel_values": {"words": words}}
+
+
+async def test_checkpoints_that_are_kept_at_the_same_time_are_read_back(tmp_path: Path) -> None:
+    draw, kept = random.Random(1), {}
+    async with opened("run", tmp_path) as saver:
+        assert saver is not None
+        await saver.setup()
+
+        async def put(namespace: str, value: Any) -> None:
+            place: Any = {"configurable": {"thread_id": "run", "checkpoint_ns": namespace}}
+            where = await saver.aput(place, value, {}, {})
+            await saver.aput_writes(where, [("words", value["channel_values"])], "task")
+            kept[namespace, where["configurable"]["checkpoint_id"]] = value["channel_values"]
+
+        for _ in range(ROUNDS):
+            await asyncio.gather(*(put(f"mind{n}" if n else "", checkpoint(draw)) for n in range(NAMESPACES)))
+    assert len(kept) == ROUNDS * NAMESPACES
+    async with opened("run", tmp_path) as saver:
+        assert saver is not None
+        await saver.setup()
+        for (namespace, number), values in kept.items():
+            place: Any = {"thread_id": "run", "checkpoint_ns": namespace, "checkpoint_id": number}
+            found = await saver.aget_tuple({"configurable": place})
+            assert found is not None and found.checkpoint["channel_values"] == values
+            assert found.pending_writes == [("task", "words", values)]
+
+
+@pytest.fixture
+def simulation(tmp_path: Path) -> str:
+    """A simulation's id that nobody else uses."""
+    return str(tmp_path)
+
+
+PEOPLE_WALKED = [{"name": name, "description": "Likes tea."} for name in ("Ada Lind", "Bo Berg", "Cy Dahl")]
+
+
+@asynccontextmanager
+async def conversation(
+    folder: Path, simulation: str, **more: Any
+) -> AsyncIterator[tuple[Graph, RunnableConfig, dict[int, Any]]]:
+    """A conversation that has ended: its graph, its thread, and its values whenever an end check was over, by turn."""
+    settings = Settings(**{"model": "offline", "max_messages": 6, "store": "ephemeral", **more})
+    config: RunnableConfig = {"configurable": {"thread_id": simulation}}
+    seen: dict[int, Any] = {}
+    async with opened("run", folder) as saver:
+        graph = graph_for(settings, saver)
+        given = {"topic": "Tea?", "participants": PEOPLE_WALKED, "simulation": simulation}
+        step: set[str] = set()
+        async for mode, payload in graph.astream(given, config, context=settings, stream_mode=["updates", "values"]):
+            if mode == "updates":
+                step |= set(payload)  # type: ignore[arg-type]
+            else:
+                if "end_check" in step:
+                    seen[payload["turn"]] = payload  # type: ignore[index,call-overload]
+                step = set()
+        yield graph, config, seen
+
+
+@pytest.mark.proof
+async def test_every_turn_of_a_conversation_can_be_gone_back_to(tmp_path: Path, simulation: str) -> None:
+    async with conversation(tmp_path, simulation) as (graph, config, seen):
+        found = await states_at(graph, config, range(7), first=True)
+        assert list(found) == list(range(7))
+        for turn, snapshot in found.items():
+            assert len(utterances(snapshot.values["messages"])) == turn
+            assert is_between(snapshot)
+            assert complete_turn(snapshot) == turn
+            assert snapshot.values["agents"] == seen[turn]["agents"]
+            assert snapshot.values["messages"] == seen[turn].get("messages", [])
+        assert found[6].next == ()
+
+
+async def test_the_newest_state_of_a_turn(tmp_path: Path, simulation: str) -> None:
+    async with conversation(tmp_path, simulation, pattern="selector", max_messages=3) as (graph, config, _):
+        assert (await states_at(graph, config, {1}, first=True))[1].next == ("select",)
+        assert "speak" in (await state_at(graph, config, 1)).next
+        assert (await state_at(graph, config, 3)).next == ()
+
+
+async def test_states_in_between_say_how_far_everybody_is(tmp_path: Path, simulation: str) -> None:
+    async with conversation(tmp_path, simulation, max_messages=2, analysis=True) as (graph, config, _):
+        history = [snapshot async for snapshot in graph.aget_state_history(config)][::-1]
+    complete = [complete_turn(snapshot) for snapshot in history]
+    assert complete == sorted(complete)
+    assert set(complete) == {-1, 0, 1, 2}
+    for snapshot, turn in zip(history, complete, strict=True):
+        if "publish" in snapshot.next:
+            assert not is_between(snapshot)
+            assert turn == snapshot.values["turn"]
+        if "hear" in snapshot.next:
+            assert turn == snapshot.values["turn"] - 1
+        if is_between(snapshot):
+            assert turn == snapshot.values["turn"]
+
+
+@pytest.mark.proof
+async def test_what_channels_are_made_of_is_what_langgraph_finds_itself(tmp_path: Path, simulation: str) -> None:
+    channels = ["messages", "agents", "judge_mind", "carried_out", "usage", "streaks"]
+    async with conversation(tmp_path, simulation, max_messages=7) as (graph, config, _):
+        saver, whole = graph.checkpointer, 0
+        assert isinstance(saver, AsyncSqliteSaver)
+        for place in [found.config async for found in saver.alist(config)]:
+            history = await saver.aget_delta_channel_history(config=place, channels=channels)
+            plainly = await AsyncSqliteSaver.aget_delta_channel_history(saver, config=place, channels=channels)
+            assert dumpd(history) == dumpd(plainly)
+            whole += "seed" in history["agents"]
+        assert whole > 5
+
+
+@pytest.mark.parametrize(("turn", "said"), [(7, "has 6 utterances; there is no turn 7"), (-1, "no turn -1")])
+async def test_a_turn_that_is_not_there(tmp_path: Path, simulation: str, turn: int, said: str) -> None:
+    async with conversation(tmp_path, simulation) as (graph, config, _):
+        with pytest.raises(InputError, match=said) as caught:
+            await state_at(graph, config, turn)
+    assert "from 0 to 6" in caught.value.remedy
+
+
+async def test_a_thread_that_is_not_there(tmp_path: Path) -> None:
+    async with opened("run", tmp_path) as saver:
+        graph = graph_for(Settings(model="offline"), saver)
+        with pytest.raises(InputError, match="no states of this run are kept"):
+            await state_at(graph, {"configurable": {"thread_id": "nowhere"}}, 0)
+
+
+async def test_a_baseline_goes_in_whole_rounds(tmp_path: Path, simulation: str) -> None:
+    more = {"mode": "debate", "baseline": "mad", "rounds": 2}
+    async with conversation(tmp_path, simulation, **more) as (graph, config, _):
+        assert len((await state_at(graph, config, 3)).values["messages"]) == 3
+        with pytest.raises(InputError, match="cannot continue after utterance 2|there is no turn"):
+            await state_at(graph, config, 2)
+
+
+async def test_a_graph_without_checkpoints_has_no_history() -> None:
+    with pytest.raises(TypeError):
+        await state_at(graph_for(Settings(model="offline")), {"configurable": {"thread_id": "x"}}, 0)
+    assert graph_for(Settings(model="offline")) is graph_for(Settings(model="offline"))
+    mad = Settings(model="offline", mode="debate", baseline="mad")
+    assert graph_for(mad) is graph_for(mad)
+
+
+PROGRAM = """
+import asyncio, json, os, signal, sys, time
+task = json.loads(sys.argv[1])
+now, now_ns = time.time, time.time_ns
+shift = [task["shift"]]
+time.time = lambda: now() + shift[0]
+time.time_ns = lambda: now_ns() + shift[0] * 10**9
+
+from pathlib import Path
+from persimchat.personas.scenario import make_scenario
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.settings import Settings
+
+PEOPLE = [{"name": n, "description": "Likes tea."} for n in ("Ada Lind", "Bo Vik")]
+SETTINGS = dict(model="offline", closing="off", seed=3, checkpoints=task["checkpoints"])
+
+async def follow(events, until=None):
+    said = {}
+    async for event in events:
+        if event.event == "started" and event.turn:
+            said["past"] = event.turn
+        if event.event == "utterance":
+            said[event.turn] = event.text
+        if event.event == "turn_ended" and event.turn == until:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return said
+
+async def main():
+    out = Path(task["out"])
+    if task["do"] == "run":
+        settings = Settings(max_messages=task["messages"], **SETTINGS)
+        return await follow(run_simulation(make_scenario("Tea?", PEOPLE), settings, out=out, run=task["run"]),
+                            task.get("kill"))
+    if task["do"] == "branch":
+        events = branch_run(out / task["run"], task["turn"], run="b", changes={"max_messages": task["messages"]})
+        return await follow(events)
+    said = {}
+    for messages, moved in task["resumes"]:
+        shift[0] = moved
+        said |= await follow(resume_run(out / task["run"], changes={"max_messages": messages}))
+    return said
+
+print(json.dumps(asyncio.run(main())))
+"""
+
+
+def process(out: Path, do: str, *, shift: int = 0, dies: bool = False, **more: Any) -> dict[str, Any]:
+    """What was said, by turn, in a process whose clock is so many seconds ahead; at "past", what it began with."""
+    task = {"out": str(out), "do": do, "shift": shift, "run": "a", "checkpoints": "run", **more}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(task)], capture_output=True, text=True, timeout=120, env=os.environ
+    )
+    assert done.returncode == (-9 if dies else 0), done.stderr
+    return dict(json.loads(done.stdout)) if done.stdout else {}
+
+
+def transcript(folder: Path) -> list[str]:
+    """What a run's folder says was said."""
+    said = logged(folder, "utterance")
+    assert [one["turn"] for one in said] == list(range(1, len(said) + 1))
+    return [one["text"] for one in said]
+
+
+Clock = Callable[[int], None]
+
+PEOPLE_CLOCK: list[Any] = [{"name": name, "description": "Likes tea."} for name in ("Ada Lind", "Bo Vik")]
+
+
+@pytest.fixture
+def another_process(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Makes LangGraph's ids begin anew, as in another process, whose clock is so many seconds ahead."""
+    now = time.time_ns
+
+    def begin(ahead: int) -> None:
+        monkeypatch.setattr(ids, "_last_v6_timestamp", None)
+        monkeypatch.setattr(ids.time, "time_ns", lambda: now() + ahead * 10**9)
+
+    return begin
+
+
+@pytest.mark.proof
+async def test_a_run_goes_on_from_where_it_was(tmp_path: Path, another_process: Clock) -> None:
+    settings = Settings(model="offline", closing="off", max_messages=2)
+    events = [e async for e in run_simulation(make_scenario("Tea?", PEOPLE_CLOCK), settings, out=tmp_path, run="a")]
+    said = [event.text for event in events if event.event == "utterance"]
+    for messages, ahead in ((4, -3600), (5, 0), (6, -7200)):
+        another_process(ahead)
+        events = [event async for event in resume_run(tmp_path / "a", changes={"max_messages": messages})]
+        assert events[0].event == "started"
+        assert events[0].turn == len(said)
+        said = transcript(tmp_path / "a")
+        assert len(said) == messages
+
+
+async def test_a_graph_that_keeps_its_own_checkpoints(tmp_path: Path, another_process: Clock) -> None:
+    settings = Settings(model="offline", closing="off", max_messages=2, store="ephemeral")
+    config: Any = {"configurable": {"thread_id": str(tmp_path)}}
+    path = str(tmp_path / "own.sqlite")
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        given = {"topic": "Tea?", "participants": PEOPLE_CLOCK, "simulation": str(tmp_path)}
+        await graph_for(settings, saver).ainvoke(given, config, context=settings)
+    another_process(-3600)
+    with SqliteSaver.from_conn_string(path) as kept:
+        graph_for(settings, kept).update_state(config, {"topic": "Coffee?"}, as_node="intervene")
+        assert graph_for(settings, kept).get_state(config).values["topic"] == "Coffee?"
+    another_process(-7200)
+    longer = settings.model_copy(update={"max_messages": 4})
+    over = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None}
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        graph = graph_for(longer, saver)
+        await graph.aupdate_state(config, over, as_node="intervene")
+        await graph.ainvoke(None, config, context=longer)
+        found = (await graph.aget_state(config)).values
+        assert (len(utterances(found["messages"])), found["topic"]) == (4, "Coffee?")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("back", [-60, -3600, 3600])
+def test_a_clock_that_is_put_right_again_loses_nothing(tmp_path: Path, back: int) -> None:
+    process(tmp_path, "run", messages=9, kill=3, dies=True)
+    process(tmp_path, "resume", shift=back, resumes=[[6, back]])
+    then = transcript(tmp_path / "a")
+    assert len(then) == 6
+    assert process(tmp_path, "resume", resumes=[[8, 0]])["past"] == 6
+    assert transcript(tmp_path / "a")[:6] == then
+    expected = process(tmp_path / "other", "run", messages=8)
+    assert transcript(tmp_path / "a") == list(expected.values())
+
+
+@pytest.mark.proof
+def test_several_resumes_in_one_process_and_a_branch(tmp_path: Path) -> None:
+    process(tmp_path, "run", messages=2)
+    process(tmp_path, "resume", resumes=[[3, -60], [4, 7200], [5, -86400]])
+    assert process(tmp_path, "resume", shift=-7200, resumes=[[6, -7200]])["past"] == 5
+    process(tmp_path, "branch", shift=-90000, turn=5, messages=7)
+    expected = list(process(tmp_path / "other", "run", messages=7).values())
+    assert transcript(tmp_path / "a") == expected[:6]
+    assert transcript(tmp_path / "b") == expected
+
+
+@pytest.mark.parametrize(
+    "damaged", ["", "no id", "1f1e622f-a739-424f-809e-20e3ccf7e25c", "ffffffff-ffff-6fff-809e-20e3ccf7e25c"]
+)
+def test_what_is_no_id_is_told_as_that(damaged: str) -> None:
+    with pytest.raises(PerSimChatError, match="no new checkpoint can come after"):
+        begin_above(damaged)

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from companion_worlds import Told, files_with, talked, told
+from companion_worlds import Told, talked, told
 
-from persimchat.runs.companion.by_hand import edit_fact, forget_fact, pin_fact
-from persimchat.runs.companion.export import as_markdown, memories_of_mind, remembered, remembered_in
-from persimchat.runs.companion.reading import list_worlds
+from persimchat.reports.world_export import as_markdown, remembered, remembered_in
+from persimchat.runs.companion.changing import edit_fact, forget_fact, pin_fact
+from persimchat.runs.companion.folder import WORLD, exchanges_in, list_worlds
 from persimchat.runs.companion.world import opened_world
 from persimchat.state.errors import InputError
 
@@ -26,7 +26,7 @@ async def test_an_export_has_facts_talks_trust_and_transcript(tmp_path: Path, mo
     world = await told(tmp_path / "lake", monkeypatch, PETR, EVA, CORRECTED, secret)
     found = remembered_in(world, "oda", "petr")
     async with opened_world(world) as opened:
-        assert await remembered(opened, "oda", "petr") == found, "a world that is open says the same"
+        assert await remembered(await opened.companion("oda", "petr")) == found, "a world that is open says the same"
     assert (found["world"], found["agent"], found["person"]) == ("lake", "Oda Brandvik", "Petr")
     old, tags, new = found["facts"]
     assert (old["quote"], old["in_force"], old["replaced_by"]) == (PETR[2][0], False, new["statement"])
@@ -65,7 +65,7 @@ async def test_exchanges_that_are_not_digested_are_exported(tmp_path: Path, monk
                 break
         await companion.stop()
         await opened.stop()
-        assert companion.pending and not opened.said.of("Oda Brandvik", companion.person_id)
+        assert companion.pending and exchanges_in(opened.log, "Oda Brandvik", companion.person_id) == []
         copy = Path(shutil.copytree(world, tmp_path / "copy"))
     found = remembered_in(copy, "Oda", "Petr")
     assert [(one["said"], one["appraised"]) for one in found["transcript"]] == [("Wait for me.", False)]
@@ -78,7 +78,7 @@ async def test_who_was_never_met_is_refused(tmp_path: Path, monkeypatch: pytest.
             remembered_in(world, agent, person)
     async with opened_world(world) as opened:
         with pytest.raises(InputError, match="never talked"):
-            await remembered(opened, "Oda", "Petr")
+            await remembered(await opened.companion("Oda", "Petr"))
         with pytest.raises(InputError, match="being worked on"):
             remembered_in(world, "Oda", "Eva")
 
@@ -87,11 +87,11 @@ async def test_worlds_are_listed_while_they_are_used(tmp_path: Path, monkeypatch
     assert list_worlds(tmp_path) == ([], [])
     world = await told(tmp_path / "lake", monkeypatch, EVA, PETR)
     (tmp_path / "torn").mkdir()
-    (tmp_path / "torn" / "world.json").write_text("{")
+    (tmp_path / "torn" / WORLD).write_text("{")
     async with opened_world(world):
         (one,), (problem,) = list_worlds(tmp_path)
     assert one.in_use and one.folder == world and [tie.name for _, tie in one.ties] == ["Eva", "Petr"]
-    assert "world.json" in problem and not list_worlds(world)[0][0].in_use
+    assert WORLD in problem and not list_worlds(world)[0][0].in_use
 
 
 async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
@@ -108,7 +108,7 @@ async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
         assert new.edited_by == "Petr" and new.pinned
         mind = await opened.mind("Oda")
         assert mind is not None and new.id in mind["alive"] and sister.id not in mind["alive"]
-        known = memories_of_mind(opened, mind)
+        known = opened.memories(mind)
         alive = [known[one].theme for one in mind["alive"]]
         assert "Petr said: My sister is Mira." not in alive and f"Petr said: {PETR[2][1]}" in [
             *alive, *([mind["stm"]["theme"]] if mind["stm"] else [])
@@ -122,7 +122,6 @@ async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
             await forget_fact(companion, new.id)
         with pytest.raises(InputError, match="never talked"):
             await pin_fact(await opened.companion("Oda", "Jan"), pipes.id)
-    assert files_with(world, "exchanges.jsonl") == []
 
 
 async def test_a_correction_takes_percepts_and_summaries_of_the_old_along(
@@ -132,7 +131,7 @@ async def test_a_correction_takes_percepts_and_summaries_of_the_old_along(
     async with opened_world(world) as opened:
         mind = await opened.mind("Oda")
         assert mind is not None
-        known = memories_of_mind(opened, mind)
+        known = opened.memories(mind)
         alive = [known[one].theme for one in mind["alive"]]
         tie = await opened.tie("Oda", "Petr")
     assert tie is not None and tie.summary == "Petr told me: My sister is Mara."

@@ -22,11 +22,11 @@ from persimchat.graph.companion import digesting, ongoing
 from persimchat.graph.node import TRANSIENT
 from persimchat.models.registry import close_models
 from persimchat.runs.companion.events import Answered, Token
+from persimchat.runs.companion.folder import companion_settings
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import opened_world
-from persimchat.runs.companion.worldfile import companion_settings
+from persimchat.state.companion.place import Place
 from persimchat.state.errors import InputError
-from persimchat.state.place import Place
 
 Serving = Callable[..., LoopbackServer]
 PLACE = Place.model_validate({**FERRY.model_dump(), "clock": {"mode": "steps"}})

@@ -1,21 +1,28 @@
-"""The session of a companion: events, order, and that no exchange is lost or twice there."""
+"""The session of a companion: events, order, surroundings, and that no exchange is lost or twice there."""
 
 from __future__ import annotations
 
 import asyncio
-import json
+import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from companion_talks import FERRY, Scripted
+from companion_worlds import kept_in
 
-from persimchat.runs.companion.events import Answered, Event, Sentence, Speaking, TalkOver, Token
+import persimchat
+from persimchat.graph.companion import digesting
+from persimchat.runs.companion.api import companion
+from persimchat.runs.companion.events import Acted, Answered, Event, Sentence, Speaking, TalkOver, Token
+from persimchat.runs.companion.folder import companion_settings
+from persimchat.runs.companion.requests import DayLedger
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import opened_world
-from persimchat.runs.companion.worldfile import companion_settings
+from persimchat.state.companion import Happening
+from persimchat.state.companion.place import Clock, Place, Planned
 from persimchat.state.errors import InputError, ModelError
 
 
@@ -25,9 +32,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Scripted:
 
 
 @asynccontextmanager
-async def oda(folder: Path, person: str = "Petr") -> AsyncIterator[Companion]:
-    settings = companion_settings(FERRY, environment={}, **{"companion.overlap": "off"})
-    async with opened_world(folder, FERRY, settings) as world:
+async def oda(folder: Path, person: str = "Petr", place: Place = FERRY) -> AsyncIterator[Companion]:
+    settings = companion_settings(place, environment={}, **{"companion.overlap": "off"})
+    async with opened_world(folder, place, settings) as world:
         yield await world.companion("Oda", person)
 
 
@@ -36,7 +43,7 @@ async def heard(events: AsyncIterator[Event]) -> list[Event]:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "exchanges.jsonl").read_text().splitlines()]
+    return kept_in(folder, "exchange")
 
 
 async def test_words_come_first_then_the_answer_then_its_appraisal(tmp_path: Path, script: Scripted) -> None:
@@ -86,15 +93,13 @@ async def test_words_that_are_none_are_refused(tmp_path: Path, script: Scripted,
 async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted().install(monkeypatch)
     release = asyncio.Event()
-    from persimchat.graph.companion.digesting import Digestion
+    judged = digesting.judged
 
-    judged = Digestion.judged
-
-    async def slow(self: Digestion, *given: Any) -> Any:
+    async def slow(*given: Any) -> Any:
         await release.wait()
-        return await judged(self, *given)
+        return await judged(*given)
 
-    monkeypatch.setattr(Digestion, "judged", slow)
+    monkeypatch.setattr(digesting, "judged", slow)
     async with oda(tmp_path / "w") as companion:
         reading = asyncio.create_task(heard(companion.say("One.", id="1")))
         await asyncio.sleep(0)
@@ -120,15 +125,13 @@ async def test_a_message_does_not_wait_for_another_persons_digest(
 ) -> None:
     Scripted().install(monkeypatch)
     release = asyncio.Event()
-    from persimchat.graph.companion.digesting import Digestion
+    judged = digesting.judged
 
-    judged = Digestion.judged
-
-    async def slow(self: Digestion, *given: Any) -> Any:
+    async def slow(*given: Any) -> Any:
         await release.wait()
-        return await judged(self, *given)
+        return await judged(*given)
 
-    monkeypatch.setattr(Digestion, "judged", slow)
+    monkeypatch.setattr(digesting, "judged", slow)
     async with opened_world(tmp_path / "w", FERRY) as world:
         pairs = [await world.companion("Oda", name) for name in ("Petr", "Eva", "Ana")]
         for pair in pairs:
@@ -145,13 +148,12 @@ async def test_a_message_does_not_wait_for_another_persons_digest(
 
 async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted().install(monkeypatch)
-    monkeypatch.setattr("persimchat.runs.companion.running.PATIENCE_S", 0.05)
-    from persimchat.graph.companion.digesting import Digestion
+    monkeypatch.setattr("persimchat.runs.companion.session.PATIENCE_S", 0.05)
 
-    async def never(self: Digestion, *given: Any) -> Any:
+    async def never(*given: Any) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Digestion, "judged", never)
+    monkeypatch.setattr(digesting, "judged", never)
     async with opened_world(tmp_path / "w", FERRY) as world:
         companion = await world.companion("Oda", "Petr")
         waited = []
@@ -208,7 +210,8 @@ async def test_the_last_exchange_is_taken_back(tmp_path: Path, script: Scripted)
         assert await companion.retract()
         assert [one["id"] for one in await companion.exchanges()] == ["1"]
         assert (tie := await companion.tie()) is not None and tie.trust == 6
-    assert [(line["id"], line.get("retracted")) for line in lines(tmp_path / "w")] == [("1", None), ("2", True)]
+    assert [line["id"] for line in lines(tmp_path / "w")] == ["1", "2"]
+    assert [one["id"] for one in kept_in(tmp_path / "w", "retracted")] == ["2"]
 
 
 async def test_pairs_talk_at_once(tmp_path: Path, script: Scripted) -> None:
@@ -228,21 +231,19 @@ async def test_what_is_not_digested_is_digested_at_the_next_opening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Scripted().install(monkeypatch)
-    from persimchat.graph.companion.digesting import Digestion
+    judged = digesting.judged
 
-    judged = Digestion.judged
-
-    async def never(self: Digestion, *given: Any) -> Any:
+    async def never(*given: Any) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Digestion, "judged", never)
+    monkeypatch.setattr(digesting, "judged", never)
     with pytest.raises(KeyboardInterrupt):
         async with oda(tmp_path / "w") as companion:
             async for event in companion.say("Goodbye!", id="1"):
                 if isinstance(event, Answered):
                     raise KeyboardInterrupt
     assert lines(tmp_path / "w") == []
-    monkeypatch.setattr(Digestion, "judged", judged)
+    monkeypatch.setattr(digesting, "judged", judged)
     async with opened_world(tmp_path / "w") as world:
         companion = await world.companion("Oda", "Petr")
         await companion.settled()
@@ -269,3 +270,156 @@ async def test_silence_ends_a_talk_by_itself(tmp_path: Path, monkeypatch: pytest
             while (tie := await companion.tie()) is None or tie.talks == 0:
                 await asyncio.sleep(0.02)
         assert tie.talk is None and tie.summary == "We talked."
+
+
+SMOKE = Planned(at="11:50", change={"Stage/hut/stove": "smoking"}, importance=6)
+HORN = Planned(at="12:00", say="A horn sounds.", importance=2, once=True)
+FERRY_AT_TEN = FERRY.model_copy(update={"clock": Clock(mode="game", start="2025-03-03 10:00"), "events": [SMOKE, HORN]})
+
+
+def oda_at_ten(folder: Path) -> AbstractAsyncContextManager[Companion]:
+    return oda(folder, place=FERRY_AT_TEN)
+
+
+def tasks(script: Scripted) -> list[str]:
+    return [task for task, _ in script.asked]
+
+
+async def seen(companion: Companion) -> list[dict[str, Any]]:
+    mind = await companion.world.mind("Oda")
+    return list(mind["companion"]["seen"]) if mind else []
+
+
+async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, script: Scripted) -> None:
+    async with oda_at_ten(tmp_path / "w") as companion:
+        await companion.pass_time()
+        assert tasks(script) == ["day_plan", "chunks"] and await seen(companion) == []
+        companion.world.set_time("2025-03-03 11:55")
+        await companion.pass_time()
+        assert [one["object"] for one in await seen(companion)] == ["smoking"]
+        place = await companion.world.records.place()
+        assert place is not None and place.places["Stage"]["hut"]["stove"] == "smoking"
+        (told,) = await companion.exchanges()
+        assert (told["said"], told["events"]) == ("", ["stove is smoking"])
+        await heard(companion.say("What is the matter?"))
+        assert "- stove: smoking" in script.prompts("companion")[-1]
+        companion.world.set_time("2025-03-03 12:01")
+        await companion.pass_time()
+        await companion.pass_time()
+        assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
+
+
+async def test_planned_events_happen_behind_an_answer(tmp_path: Path, script: Scripted) -> None:
+    async with oda_at_ten(tmp_path / "w") as companion:
+        await heard(companion.say("Hello."))
+        companion.world.set_time("2025-03-03 11:52")
+        await heard(companion.say("Hello again."))
+        await companion.settled()
+        assert [one["object"] for one in await seen(companion)] == ["smoking"]
+
+
+async def test_what_a_closed_world_missed_does_not_happen(tmp_path: Path, script: Scripted) -> None:
+    async with oda_at_ten(tmp_path / "w") as companion:
+        companion.world.set_time("2025-03-03 12:30")
+    async with oda_at_ten(tmp_path / "w") as companion:
+        await companion.pass_time()
+        assert await seen(companion) == []
+        companion.world.set_time("2025-03-04 12:30")
+        await companion.pass_time()
+        assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
+    async with oda_at_ten(tmp_path / "w") as companion:
+        await heard(companion.happen([Happening(subject="Lake:Stage:hut:stove", object="lit", importance=1)]))
+        companion.world.set_time("2025-03-05 12:30")
+        await companion.pass_time()
+        assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds.", "lit"], (
+            "it smokes again, which is not new; the horn sounds once"
+        )
+
+
+async def test_a_client_says_what_happens(tmp_path: Path, script: Scripted) -> None:
+    cold = Happening(subject="lake:stage:hut:STOVE", object="cold")
+    async with oda_at_ten(tmp_path / "w") as companion:
+        assert await heard(companion.happen([Happening(subject="Lake:Stage:hut:stove", object="lit")])) == []
+        assert script.asked == [], "it was lit before"
+        events = await heard(companion.happen([cold]))
+        await companion.settled()
+        assert [event.kind for event in events if isinstance(event, Acted)] == ["start_talk"]
+        assert [event.said for event in events if isinstance(event, Answered)] == ["", ""]
+        place = await companion.world.records.place()
+        assert place is not None and place.places["Stage"]["hut"]["stove"] == "cold"
+        assert tasks(script) == ["events", "reacting", "companion", "day_plan", "chunks"]
+
+
+async def test_each_agent_learns_of_what_has_changed(tmp_path: Path, script: Scripted) -> None:
+    other = {"persona": {"name": "Tomasz Wrona", "description": "Sells tea."}, "at": "Stage/hut"}
+    place = Place.model_validate({**FERRY_AT_TEN.model_dump(), "agents": [*FERRY_AT_TEN.agents, other]})
+    cold = Happening(subject="Lake:Stage:hut:stove", object="cold", importance=0)
+    async with opened_world(tmp_path / "w", place, companion_settings(place, environment={})) as world:
+        for name in ("Oda", "Tomasz"):
+            await heard((await world.companion(name, "Petr")).happen([cold]))
+            mind = await world.mind(name)
+            assert mind is not None and [one["object"] for one in mind["companion"]["seen"]] == ["cold"]
+
+
+async def test_nobody_speaks_unasked_when_little_is_left_of_the_days_requests(
+    tmp_path: Path, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DayLedger, "may_speak_unasked", lambda *_: False)
+    async with oda_at_ten(tmp_path / "w") as companion:
+        cold = Happening(subject="Lake:Stage:hut:stove", object="cold")
+        assert await heard(companion.happen([cold])) == []
+        assert len(await seen(companion)) == 1 and "reacting" not in tasks(script)
+
+
+async def test_a_day_is_planned_behind_the_first_answer(tmp_path: Path, script: Scripted) -> None:
+    async with oda_at_ten(tmp_path / "w") as companion:
+        await heard(companion.say("Hello."))
+        await companion.settled()
+        assert tasks(script) == ["companion", "reaction", "day_plan", "chunks"]
+        await heard(companion.say("What are you doing?"))
+        assert "- I am doing: sell tickets, part 1" in script.prompts("companion")[-1]
+        await companion.settled()
+        assert tasks(script)[4:] == ["companion", "reaction"]
+
+
+async def test_words_do_not_wait_for_a_plan_and_find_it_later(tmp_path: Path, script: Scripted) -> None:
+    async with oda_at_ten(tmp_path / "w") as companion:
+        for number in range(3):
+            await heard(companion.say(f"Words number {number}."))
+        await companion.settled()
+        assert tasks(script).count("day_plan") == 1 and tasks(script).count("companion") == 3
+        mind = await companion.world.mind("Oda")
+        assert mind is not None and mind["companion"]["day"] == "2025-03-03"
+
+
+def test_the_example_of_its_docstring_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = re.search(r"```python\n(.*?)```", companion.__doc__ or "", re.DOTALL)
+    assert found is not None
+    exec("\n".join(line[8:] for line in found[1].splitlines()), {})
+    assert "Mira" in capsys.readouterr().out
+
+
+def test_ordinary_code_asks_ends_and_forgets(tmp_path: Path) -> None:
+    with persimchat.companion("Jarmila", person="Petr", world=tmp_path / "w", model="offline") as jarmila:
+        assert jarmila.agent.startswith("Jarmila ") and jarmila.remembered() is None
+        said = jarmila.say("I like tea.", id="1")
+        assert said.appraised and jarmila.say("I like tea.", id="1") == said
+        assert [type(event) for event in jarmila.end()] == [TalkOver]
+        assert (tie := jarmila.remembered()) is not None and tie.in_force
+        jarmila.forget()
+        assert jarmila.remembered() is None
+        assert jarmila.say("Hello.").trust == 5
+    with pytest.raises(persimchat.InputError, match="settings are given twice"):
+        persimchat.companion("Jarmila", world=tmp_path / "w", settings=persimchat.Settings(), model="offline")
+
+
+async def test_async_code_gets_events(tmp_path: Path) -> None:
+    async with await persimchat.acompanion("Jarmila", "", "Petr", world=tmp_path / "w", model="offline") as jarmila:
+        events = [event async for event in jarmila.asay("My dog is called Rex.")]
+        words = "".join(event.text for event in events if isinstance(event, Token))
+        assert words == next(event.utterance for event in events if isinstance(event, Answered))
+        assert await jarmila.aend()
+        assert (tie := await jarmila.aremembered()) is not None and tie.talks == 1

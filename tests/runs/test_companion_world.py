@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from companion_talks import FERRY, Scripted
+from companion_worlds import files_with, kept_in, keys_of
 
 from persimchat.memory.store import MemoryStore
-from persimchat.runs.companion.budget import made_on
 from persimchat.runs.companion.changing import rename_person
+from persimchat.runs.companion.events import KINDS
+from persimchat.runs.companion.folder import WORLD, companion_settings, read_world
+from persimchat.runs.companion.keys import find_key, remove_keys, rename_keys
 from persimchat.runs.companion.reembedding import cost_of
+from persimchat.runs.companion.requests import made_on
 from persimchat.runs.companion.world import opened_world
-from persimchat.runs.companion.worldfile import companion_settings, read_world
+from persimchat.runs.log import Log
+from persimchat.state.companion.place import Clock, Place
 from persimchat.state.errors import DayBudgetExhausted, InputError
-from persimchat.state.place import Clock, Place
 
 
 @pytest.fixture(autouse=True)
 def script(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     return Scripted().install(monkeypatch)
+
+
+def requests_on(folder: Path, day: str) -> int:
+    with Log(folder / WORLD, KINDS, read_only=True) as log:
+        return made_on(log, day)
 
 
 async def talk(folder: Path, *words: str, **settings: object) -> None:
@@ -77,9 +87,9 @@ async def test_one_process_works_on_a_world(tmp_path: Path) -> None:
 async def test_a_newer_world_is_refused(tmp_path: Path) -> None:
     async with opened_world(tmp_path / "w", FERRY):
         pass
-    path = tmp_path / "w" / "world.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
-    with pytest.raises(InputError, match="newer version .*format 99"):
+    with closing(sqlite3.connect(tmp_path / "w" / WORLD)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(InputError, match="format 99"):
         async with opened_world(tmp_path / "w"):
             pass
 
@@ -124,18 +134,18 @@ async def test_steps_move_at_every_occurrence(tmp_path: Path) -> None:
 async def test_a_days_requests_are_limited_across_openings(tmp_path: Path, script: Scripted) -> None:
     await talk(tmp_path / "w", "One.", "Two.")
     today = datetime.now().date().isoformat()
-    made = made_on(tmp_path / "w", today)
+    made = requests_on(tmp_path / "w", today)
     assert made == len(script.asked) >= 4
     with pytest.raises(DayBudgetExhausted, match=rf"the {made} requests .* used up until \d{{4}}-\d\d-\d\d 00:00"):
         await talk(tmp_path / "w", "Three.", **{"companion.calls_a_day": made})
     assert len(script.asked) == made
-    assert made_on(tmp_path / "w", "2020-01-01") == 0
+    assert requests_on(tmp_path / "w", "2020-01-01") == 0
 
 
 async def test_a_digest_beyond_the_days_requests_waits(tmp_path: Path) -> None:
     given = {"companion.calls_a_day": 1, "companion.overlap": "off"}
     await talk(tmp_path / "w", "One.", **given)
-    assert (tmp_path / "w" / "exchanges.jsonl").read_text() == ""
+    assert kept_in(tmp_path / "w", "exchange") == []
     async with opened_world(tmp_path / "w", None, companion_settings(FERRY, environment={})) as world:
         companion = await world.companion("Oda", "Petr")
         await companion.settled()
@@ -144,7 +154,7 @@ async def test_a_digest_beyond_the_days_requests_waits(tmp_path: Path) -> None:
 
 async def test_calls_say_when_and_for_whom(tmp_path: Path) -> None:
     await talk(tmp_path / "w", "One.")
-    rows = [json.loads(line) for line in (tmp_path / "w" / "calls.jsonl").read_text().splitlines()]
+    rows = kept_in(tmp_path / "w", "asked_model")
     assert len({row["person"] for row in rows}) == 1 and all(datetime.fromisoformat(row["at"]) for row in rows)
 
 
@@ -182,7 +192,7 @@ async def test_memories_are_embedded_again_all_or_none(tmp_path: Path, monkeypat
     async with opened_world(folder, None, changed, reembedding=True):
         pass
     assert read_world(folder).embedding == changed.embedding
-    after = MemoryStore(str(folder / "memory"))
+    after = MemoryStore(str(folder / "memory-2"))
     found = after.load("w", "Oda Brandvik", changed.embedding, ids)
     after.close()
     assert ids and len(found) == len(ids) and all(len(vector) == 3 for _, vector in found.values())
@@ -200,6 +210,22 @@ async def test_a_person_gets_a_name_that_is_known_to_nobody(tmp_path: Path, scri
         await world.records.person("Eva")
         assert await rename_person(world, "Petr", "Eva") == "Eva"
         assert (tie := await world.tie("Dr. No", "Eva")) is not None and tie.person == companion.person_id
+
+
+async def test_keys_are_kept_as_hashes(tmp_path: Path) -> None:
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        with keys_of(tmp_path / "w") as keys:  # as from another process
+            petr, shop = keys.add("Petr"), keys.add("Kitchen", relay=True)
+        assert petr != shop and petr.startswith("psc-") and files_with(tmp_path, petr, shop) == []
+        assert (tmp_path / "w" / WORLD).stat().st_mode & 0o777 == 0o600
+        own = (world.store, world.name)
+        found = find_key(*own, petr)
+        assert found is not None and (found.person, found.relay) == ("Petr", False)
+        assert find_key(*own, "") is find_key(*own, "psc-guess") is None
+        rename_keys(*own, "PETR", "Peter")
+        assert (named := find_key(*own, petr)) is not None and named.person == "Peter"
+        assert (remove_keys(*own, "peter "), remove_keys(*own, "Peter")) == (1, 0)
+        assert find_key(*own, petr) is None and find_key(*own, shop) is not None
 
 
 @pytest.mark.proof

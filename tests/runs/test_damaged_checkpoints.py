@@ -6,24 +6,21 @@ import asyncio
 import random
 import shutil
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.load import dumpd
-from langgraph.checkpoint.base import id as ids
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from run_files import logged, read_whole
 
-from persimchat.graph.baselines import graph_for
+from persimchat.graph.kinds import graph_for
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer
+from persimchat.runs.folder.checkpoint_file import Serializer
 from persimchat.runs.folder.checkpoints import CHECKPOINTS, opened
 from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.resume_input import states_at
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
@@ -125,7 +122,7 @@ async def test_whatever_is_changed_in_a_row_is_noticed(ended: Path, tmp_path: Pa
         else:
             new = value + 100 if isinstance(value, int) else flipped(value.encode(), 0).decode()
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE {keys} = ?", (new, row))
-    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    before = read_whole(folder)
     with pytest.raises(InputError, match="checkpoints are damaged") as caught:
         async for _ in resume_run(folder, changes={"max_messages": 3}):
             pass
@@ -135,8 +132,7 @@ async def test_whatever_is_changed_in_a_row_is_noticed(ended: Path, tmp_path: Pa
         async for _ in branch_run(folder, turn, changes={"max_messages": 3}, out=tmp_path / "out"):
             pass
     assert not (tmp_path / "out").exists()
-    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
-    assert after == before
+    assert read_whole(folder) == before
 
 
 @pytest.mark.proof
@@ -172,86 +168,22 @@ async def test_a_damaged_value_holds_up_one_turn_at_most(ended: Path, tmp_path: 
     assert events[-1].event == "stopped"
 
 
-def earlier(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have checkpoints kept as earlier versions did."""
-    from persimchat.runs.folder import checkpoint_file
-
-    def saver(connection: Any, _: Any) -> AsyncSqliteSaver:
-        return AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-
-    monkeypatch.setattr(checkpoint_file, "FileSaver", saver)
-
-
-async def kept_earlier(monkeypatch: pytest.MonkeyPatch, out: Path) -> Path:
-    """A run of two utterances of an earlier version."""
-    with monkeypatch.context() as then:
-        earlier(then)
-        return await begin(out)
-
-
-@pytest.mark.proof
-async def test_checkpoints_of_earlier_versions_go_on(ended: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    folder = await kept_earlier(monkeypatch, tmp_path)
-    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection:
-        assert connection.execute("SELECT DISTINCT type FROM checkpoints").fetchall() == [("msgpack",)]
-    assert (await states(folder)).keys() == (await states(ended)).keys()
-    new = Path(shutil.copytree(ended, tmp_path / "new/a"))
-    for path in (folder, new):
-        async for _ in resume_run(path, changes={"max_messages": 3}):
-            pass
-    async for _ in branch_run(folder, 1, run="b"):
-        pass
-    for name in ("transcript.jsonl", "minds.jsonl"):
-        assert (folder / name).read_bytes() == (new / name).read_bytes()
-
-
-@pytest.mark.parametrize("column", ["checkpoint", "metadata"])
-async def test_what_earlier_versions_kept_and_is_damaged(tmp_path: Path, monkeypatch: Any, column: str) -> None:
-    folder = await kept_earlier(monkeypatch, tmp_path)
-    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
-        connection.execute(f"UPDATE checkpoints SET {column} = substr({column}, 3)")
-    with pytest.raises(InputError, match="checkpoints are damaged"):
-        async for _ in resume_run(folder, changes={"max_messages": 3}):
-            pass
-
-
-async def test_what_an_earlier_version_misordered_is_put_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = await kept_earlier(monkeypatch, tmp_path)
-    now = time.time_ns
-    with monkeypatch.context() as then:
-        earlier(then)
-        then.setattr("persimchat.graph.compiled.abegin_above_kept", _nothing)
-        then.setattr(ids, "_last_v6_timestamp", None)
-        then.setattr(time, "time_ns", lambda: now() - 3600 * 10**9)
-        async with opened("run", folder) as saver:  # what was made an hour "before"
-            config: Any = {"configurable": {"thread_id": "a"}}
-            graph = graph_for(SETTINGS, saver)
-            over = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None, "topic": "Coffee?"}
-            await graph.aupdate_state(config, over, as_node="intervene")
-            assert (await graph.aget_state(config)).values["topic"] == "Tea?"
-    for _ in range(2):
-        async with opened("run", folder) as saver:
-            assert (await graph_for(SETTINGS, saver).aget_state(config)).values["topic"] == "Coffee?"
-
-
-async def _nothing(*_: Any) -> None:
-    pass
-
-
 @pytest.mark.proof
 async def test_utterances_whose_checkpoints_are_gone_are_told_of_and_kept(ended: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(ended, tmp_path / "a"))
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection:
+        ((newest,),) = connection.execute("SELECT max(checkpoint_id) FROM checkpoints").fetchall()
     async for _ in resume_run(folder, changes={"max_messages": 4}):
         pass
-    before = (folder / "transcript.jsonl").read_bytes()
-    shutil.copyfile(ended / CHECKPOINTS, folder / CHECKPOINTS)
+    before = [line["text"] for line in logged(folder, "utterance")]
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
+        for table in ("checkpoints", "writes"):
+            connection.execute(f"DELETE FROM {table} WHERE checkpoint_id > ?", (newest,))
     events = [event async for event in resume_run(folder, changes={"max_messages": 5})]
     assert events[0].event == "started"
-    assert (events[0].turn, "utterance 2: 2 utterances after it will be made again" in events[0].notice) == (2, True)
-    assert (folder / "transcript.lost.jsonl").read_bytes() == before
-    assert (folder / "transcript.jsonl").read_bytes().count(b"\n") == 5
+    assert (events[0].turn, "end before utterance 3: 2 utterances will be made again" in events[0].notice) == (2, True)
+    assert [line["text"] for line in logged(folder, "taken_back")] == before[2:]
+    assert len(logged(folder, "utterance")) == 5
     events = [event async for event in resume_run(folder, changes={"max_messages": 6})]
     assert events[0].event == "started"
     assert events[0].notice == ""
@@ -265,9 +197,9 @@ async def test_what_is_over_takes_little_room(ended: Path) -> None:
             (last, "__pregel_tasks"),
         ).fetchall()
         rows = connection.execute("SELECT type, checkpoint FROM checkpoints").fetchall()
-        serializer = Serializer("here", Dictionaries())
-        for number, kept in connection.execute("SELECT number, value FROM dictionaries"):
-            serializer.know(number, kept)
+        serializer = Serializer("here")
+        for (kept,) in connection.execute("SELECT value FROM dictionaries"):
+            serializer.know(kept)
     assert left == []
     tasks = [task for row in rows for task in serializer.loads_typed(row)["channel_values"].get("__pregel_tasks") or []]
     assert {task.node for task in tasks} >= {"hear", "speak"}

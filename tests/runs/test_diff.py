@@ -1,4 +1,4 @@
-"""Two runs compared: where they part, and why."""
+"""Runs side by side: where they part, words that differ, charts over each other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,29 @@ from typing import Any
 import pytest
 from hypothesis import given as given_values
 from hypothesis import strategies as st
-from run_folders import PEOPLE, call, given, lines, mind, recalled, utterance, write_debate, write_run, write_steered
+from run_folders import (
+    EMOTIONS,
+    PEOPLE,
+    call,
+    given,
+    mind,
+    put,
+    recalled,
+    rewrite,
+    utterance,
+    write_debate,
+    write_run,
+    write_steered,
+)
 
-from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.diff import Comparison, compare
+from persimchat.reports.charts.drawing import svg
+from persimchat.reports.diff import Comparison, compare
+from persimchat.reports.diff_charts import overlays
+from persimchat.reports.diff_parting import Piece, word_changes
+from persimchat.runs.folder.reading import Record, read_run
+
+# Two runs compared: where they part, and why
+
 
 EVA, BO, LI = PEOPLE
 
@@ -37,8 +56,11 @@ def test_equal_runs_are_equal(tmp_path: Path) -> None:
 
 def test_another_verdict_is_no_equality(tmp_path: Path) -> None:
     one, two = (write_debate(tmp_path, 6, run=name) for name in "ab")
-    path = two / "verdicts.jsonl"
-    path.write_text(path.read_text(encoding="utf-8").replace("progressing", "circling"), encoding="utf-8")
+    rewrite(
+        two,
+        "verdict",
+        lambda one: {**one, "progress": "circling" if one["progress"] == "progressing" else "progressing"},
+    )
     found = compared(one, two)
     assert found.parting is None
     assert not found.equal
@@ -119,10 +141,8 @@ def test_the_same_words_whispered(tmp_path: Path) -> None:
 def test_an_intervention(tmp_path: Path) -> None:
     said = [utterance(1, EVA), utterance(2, BO)]
     one, two = write_run(tmp_path, said, [], run="a"), write_run(tmp_path, said[:1], [], run="b")
-    (two / "transcript.jsonl").write_text(lines([said[0], utterance(2, BO, "Wine, then.")]), encoding="utf-8")
-    (two / "control.jsonl").write_text(
-        lines([{"turn": 1, "do": "topic", "topic": "Wine"}, {"turn": 2, "do": "stop"}]), encoding="utf-8"
-    )
+    put(two, "utterance", [said[0], utterance(2, BO, "Wine, then.")])
+    put(two, "intervention", [{"turn": 1, "do": "topic", "topic": "Wine"}, {"turn": 2, "do": "stop"}])
     place = compared(one, two).parting
     assert place is not None
     assert (place.turn, place.why) == (2, "intervention")
@@ -223,9 +243,8 @@ def test_what_is_shared_is_the_longest_common_beginning(
 
 def test_calls_of_a_branch_are_compared_where_both_have_them(tmp_path: Path) -> None:
     def write(run: str, turns: list[int], **more: Any) -> Path:
-        folder = write_run(tmp_path, run=run, **more)
-        (folder / "calls.jsonl").write_text(lines(call(turn, PEOPLE[0]) for turn in turns))
-        return folder
+        calls = [call(turn, PEOPLE[0]) for turn in turns]
+        return write_run(tmp_path, run=run, more={"asked_model": calls}, **more)
 
     whole = write("whole", [0, 1, 1, 2, 2, 2, 3])
     branch = write("branch", [1, 2, 3, 3], branch={"of": "whole", "turn": 1, "why": "branch", "changed": {}})
@@ -235,4 +254,77 @@ def test_calls_of_a_branch_are_compared_where_both_have_them(tmp_path: Path) -> 
     assert (found.calls_after, found.end_a.calls, found.end_b.calls) == (2, 4, 3)
     assert (found.end_a.tokens, found.end_b.tokens) == (48, 36)
     assert "calls_after" not in compare(a, c).model_dump()  # whole runs are compared whole
-    assert compare(b, c).end_b.calls is None  # its calls are not recorded one by one
+
+
+# The courses of two runs over each other
+
+
+FIRST = PEOPLE[0]
+
+
+def told(out: Path, run: str, anger: list[int], needs: list[int], words: str = "abc", **more: Any) -> Record:
+    """A run in which Eva feels and wants to talk as told, a turn each."""
+    minds = [
+        mind(turn, FIRST, emotion=dict.fromkeys(EMOTIONS, 1) | {"anger": felt}, need_to_talk=need)
+        for turn, (felt, need) in enumerate(zip(anger, needs, strict=True))
+    ]
+    said = [utterance(turn, FIRST, text) for turn, text in enumerate(words, 1)]
+    return read_run(write_run(out, said, minds, run=run, **more), whole=True)
+
+
+def test_what_differs_is_drawn_over_each_other(tmp_path: Path) -> None:
+    a = told(tmp_path, "a", [0, 2, 3, 9], [5, 5, 5, 5])
+    b = told(tmp_path, "b", [0, 2, 7, 9], [5, 5, 5, 5], "abx")
+    (chart,) = overlays(a, b, parts="They part")
+    assert chart.title == "Emotions"
+    assert [text.text for text in chart.texts if "name" in text.style] == [f"{EVA}: anger"]
+    assert [("dashed" in line.style, line.label) for line in chart.lines] == [(False, "A 9"), (True, "B 9")]
+    assert [(mark.turn, mark.title) for mark in chart.marks] == [(3, "They part")]
+    assert chart.table[0] == ["turn", f"{EVA}: anger, A", f"{EVA}: anger, B"]
+    assert list(chart.table[3]) == [2, 3, 7]
+    assert "dashed" in svg(chart, "x")
+
+
+def test_equal_courses_and_runs_without_minds_have_no_charts(tmp_path: Path) -> None:
+    a, b = told(tmp_path, "a", [0, 1], [5, 6]), told(tmp_path, "b", [0, 1], [5, 6])
+    assert overlays(a, b) == []
+    none = read_run(write_run(tmp_path, minds=[], run="none"), whole=True)
+    assert overlays(none, none) == []
+    assert [chart.title for chart in overlays(a, none)] == ["Emotions", "Need to talk"]
+
+
+def test_openness_of_debates(tmp_path: Path) -> None:
+    records = []
+    for run, openness in (("a", 3), ("b", 8)):
+        minds = [mind(turn, FIRST, openness=openness) for turn in range(3)]
+        records.append(read_run(write_run(tmp_path, minds=minds, run=run), whole=True))
+    assert [chart.title for chart in overlays(*records)] == ["Openness to consensus"]
+
+
+# What differs between two texts, word by word
+
+
+WORDS = st.text(st.sampled_from("ab .\n"), max_size=30)
+
+
+def marked(pieces: list[Piece]) -> str:
+    return "".join(f"[{piece.text}]" if piece.differs else piece.text for piece in pieces)
+
+
+def test_words_that_differ_are_marked():
+    found = word_changes("I like green tea a lot.", "I like very black tea a lot!")
+    assert found is not None
+    assert [marked(pieces) for pieces in found] == ["I like [green] tea a lot[.]", "I like [very black] tea a lot[!]"]
+
+
+def test_texts_without_much_in_common_are_not_compared():
+    assert word_changes("Tea at four, please.", "Nobody asked the bus drivers yet") is None
+    assert word_changes("Tea.", "Tea.") is None
+    assert word_changes("tea " * 900, "tea " * 901) is None
+
+
+@given_values(WORDS, WORDS)
+def test_no_character_is_lost(a: str, b: str):
+    found = word_changes(a, b)
+    if found is not None:
+        assert ["".join(piece.text for piece in pieces) for pieces in found] == [a, b]

@@ -1,4 +1,4 @@
-"""Exports: whole or not at all, every row there, the same bytes for the same runs."""
+"""Exports: whole or not at all, the same bytes for the same runs; for one participant, of stories, of pruning."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from offenders import check_each
 from run_files import read_records
 from run_folders import (
     HOSTILE,
+    MARKER,
     PEOPLE,
-    lines,
+    break_seals,
+    call,
     mind,
+    put,
     recalled,
     score,
     utterance,
@@ -27,13 +30,25 @@ from run_folders import (
     write_steered,
 )
 
-from persimchat.runs.reports import codebook, export_writing
-from persimchat.runs.reports.cells import guarded, markdown
-from persimchat.runs.reports.export import export_runs
-from persimchat.runs.reports.export_tables import RARE, TABLES, Row
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.reports import export, tables
+from persimchat.reports.export import export_runs
+from persimchat.reports.export_tables import RARE, SEEN, TABLES
+from persimchat.reports.tables import guarded, markdown
+from persimchat.runs.control import Control
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.settings import Settings
+
+# Exports: whole or not at all, every row there, the same bytes for the same runs
+
 
 Refused = Callable[..., str]
+
+
 RECALLED = recalled("Tea?")
+
+
 ALWAYS = [table for table in TABLES if table not in RARE]
 
 
@@ -70,10 +85,9 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     heard = mind(
         1, PEOPLE[1], percept=percept, recalled=[RECALLED], plan=plan, openness=3, focal_points=["Why?", "How?"]
     )
-    call = {"agent": "", "module": "judge", "model": "m", "calls": 2, "input_tokens": 9, "output_tokens": 4}
-    usage = {"rows": [{**call, "estimated": True, "cost_usd": None}]}
-    folder = write_run(tmp_path, said, [heard], scores=[score(1, PEOPLE[0])], usage=usage)
-    (folder / "judge_mind.jsonl").write_text(lines([mind(1, "Judge", need_to_talk=None)]), encoding="utf-8")
+    asked = call(1, "", "judge", model="m", estimated=True, cost_usd=None)
+    folder = write_run(tmp_path, said, [heard], scores=[score(1, PEOPLE[0])], more={"asked_model": [asked]})
+    put(folder, "judge_mind", [mind(1, "Judge", need_to_talk=None)])
     out = export_runs([folder], tmp_path / "out", "jsonl").files
     (row,) = read_records(out["utterances"])
     assert (row["text"], row["words"], row["need_to_talk"], row["happiness"]) == ("One, two.", 2, 7, 3)
@@ -92,8 +106,8 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     assert (memory["memory"], memory["rank"], memory["made"], memory["turn"], memory["score"]) == ("m1", 1, 0, 1, 2.5)
     (used,) = read_records(out["calls"])
     assert (used["module"], used["called_model"], used["model"], used["agent"]) == ("judge", "m", "offline", None)
-    assert (used["calls"], used["cost_usd"], used["estimated"]) == (2, None, True)
-    assert (used["kind"], used["turn"], used["n"], used["seconds"]) == ("sum", None, None, None)
+    assert (used["calls"], used["cost_usd"], used["estimated"]) == (1, None, True)
+    assert (used["kind"], used["turn"], used["n"], used["seconds"]) == ("request", 1, 0, 0.25)
     (scored,) = read_records(out["scores"])
     assert (scored["coherence"], scored["reasoning"]) == (5.0, "It answers.")
 
@@ -148,7 +162,7 @@ def test_numbers_are_not_guarded() -> None:
 
 @given(st.text(alphabet="'=+-@＝a \n"))
 def test_the_codebook_says_how_to_undo_it(text: str) -> None:
-    undo = re.search(r"matches `(\^.*?\))`", codebook._FORMS["csv"])
+    undo = re.search(r"matches `(\^.*?\))`", export._FORMS["csv"])
     assert undo is not None
     shown = guarded(text)
     assert (shown[1:] if re.match(undo[1], shown) else shown) == text
@@ -159,8 +173,7 @@ def test_hostile_text_stays_text(tmp_path: Path, form: str) -> None:
     nasty = f'={HOSTILE}|\n"x",\r\n`y`\x00\ud800'
     speaker = "=cmd|' /C calc'!A0"
     folder = write_run(tmp_path, [utterance(1, speaker, "x")], [])
-    text = json.dumps(utterance(1, speaker, nasty))
-    (folder / "transcript.jsonl").write_text(text + "\n", encoding="utf-8")
+    put(folder, "utterance", [utterance(1, speaker, nasty)])
     done = export_runs([folder], tmp_path / "out", form)
     written = done.files["utterances"].read_text(encoding="utf-8")
     assert not {"\x1b", "\u202e", "\x00"} & set(written)
@@ -196,8 +209,8 @@ def test_the_byte_order_mark_is_there_only_where_it_is_wanted(tmp_path: Path) ->
 
 def test_nothing_is_written_where_one_run_is_damaged(tmp_path: Path, refused: Refused) -> None:
     good, bad = write_run(tmp_path / "runs", run="good"), write_run(tmp_path / "runs", run="bad")
-    (bad / "minds.jsonl").write_text('{"turn": 1, "agent": "A", "recalled": [{"id": 5}]}\n')
-    refused(lambda: export_runs([good, bad], tmp_path / "a/b"), "minds.jsonl, line 1, field recalled.0")
+    put(bad, "mind", [{"turn": 1, "agent": "A", "recalled": [{"id": 5}]}])
+    refused(lambda: export_runs([good, bad], tmp_path / "a/b"), "run.sqlite, event", "field record.recalled.0")
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
@@ -251,12 +264,9 @@ def test_a_run_given_twice(tmp_path: Path, refused: Refused) -> None:
 
 def test_a_killed_run_is_exported_and_noted(tmp_path: Path) -> None:
     folder = write_run(tmp_path, stop_reason=None, ended=None, usage={})
-    for name in ("transcript.jsonl", "minds.jsonl"):
-        path = folder / name
-        path.write_bytes(path.read_bytes()[:-20])
     done = export_runs([folder], tmp_path / "out")
-    assert (done.counts["utterances"], done.counts["minds"], done.counts["calls"]) == (2, 11, 0)
-    assert len(done.notes) == 3
+    assert (done.counts["utterances"], done.counts["minds"], done.counts["calls"]) == (3, 12, 0)
+    assert len(done.notes) == 1
     assert "## What is missing" in done.codebook.read_text(encoding="utf-8")
     assert rows(done.files["runs"])[0]["cost_usd"] == ""
 
@@ -276,25 +286,9 @@ def test_a_folder_of_the_first_version_has_no_invented_values(tmp_path: Path) ->
     assert {name: row[name] for name in unknown} == dict.fromkeys(unknown)
 
 
-@pytest.mark.parametrize(
-    ("about", "where"),
-    [
-        ({"settings": {"seed": 0, "relationships": [1]}}, "relationships"),
-        ({"usage": {"rows": [{"agent": "A"}]}}, "usage.rows.0"),
-        ({"usage": {"rows": 5}}, "usage.rows"),
-    ],
-)
-def test_a_wrong_manifest_is_named(tmp_path: Path, refused: Refused, about: dict[str, Any], where: str) -> None:
-    refused(lambda: export_runs([write_run(tmp_path, **about)], tmp_path / "out"), where)
-
-
-def test_numbers_that_are_none(tmp_path: Path, refused: Refused) -> None:
-    nan = mind(1, "A", recalled=[RECALLED | {"score": float("nan")}])
-    folder = write_run(tmp_path, None, [nan])
-    refused(lambda: export_runs([folder], tmp_path / "out", "jsonl"), "score")
-    refused(
-        lambda: export_runs([write_run(tmp_path / "x", settings={"odd": float("nan")})], tmp_path / "out"), "settings"
-    )
+def test_wrong_settings_are_named(tmp_path: Path, refused: Refused) -> None:
+    folder = write_run(tmp_path, settings={"seed": 0, "relationships": [1]})
+    refused(lambda: export_runs([folder], tmp_path / "out"), "relationships")
 
 
 # Formats
@@ -303,7 +297,7 @@ def test_numbers_that_are_none(tmp_path: Path, refused: Refused) -> None:
 def test_parquet_that_is_not_installed_names_the_command(
     tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_writing, "find_spec", lambda name: None)
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
     refused(
         lambda: export_runs([write_run(tmp_path)], tmp_path / "out", "parquet"), "pip install 'persimchat[parquet]'"
     )
@@ -327,8 +321,8 @@ def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_no_column_is_without_an_explanation() -> None:
-    def check(table: type[Row]) -> None:
-        explained = codebook.columns(table)
+    def check(table: Any) -> None:
+        explained = tables.columns(table)
         assert [column.name for column in explained] == [
             field.alias or name for name, field in table.model_fields.items()
         ]
@@ -353,3 +347,157 @@ def test_the_codebook_lists_every_column_of_every_file(tmp_path: Path) -> None:
     assert "| `response_time_s` | number | seconds | 0 or more |" in text
     assert "| `coherence` | number | points | 0–10 |" in text
     assert "| `confidence` | number | share | 0–1 |" in text
+
+
+# Exports of runs that people steered and joined, and exports for one participant's eyes
+
+
+STORY = ("happenings", "rooms", "standings", "closeness", "beliefs", "ballots")
+
+
+def test_every_request_is_a_row_without_its_answer(tmp_path: Path) -> None:
+    done = export_runs([write_steered(tmp_path), write_run(tmp_path, run="old")], tmp_path / "out", "jsonl")
+    asked = read_records(done.files["calls"])
+    assert len(asked) == 15
+    assert {row["kind"] for row in asked} == {"request"}
+    first, last = asked[0], asked[-1]
+    assert (first["turn"], first["agent"], first["module"], first["n"]) == (0, PEOPLE[0], "emotion", 0)
+    assert (first["seconds"], first["calls"], first["input_tokens"], first["failed"]) == (0.25, 1, 10, None)
+    assert (last["called_model"], last["cost_usd"], last["failed"]) == ("offline", None, f"refused {MARKER}")
+    assert "An answer that no table holds" not in done.files["calls"].read_text(encoding="utf-8")
+
+
+def test_damaged_requests_are_left_out_and_said(tmp_path: Path) -> None:
+    folder = write_steered(tmp_path)
+    break_seals(folder, "kind = 'asked_model' AND turn > 0")
+    done = export_runs([folder], tmp_path / "out")
+    assert done.counts["calls"] == 2
+    (note,) = done.notes
+    assert "run.sqlite is damaged: 13 requests are left out, the first is event" in note
+    assert note.partition(": ")[2] in done.codebook.read_text(encoding="utf-8")
+
+
+def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
+    eva, bo, li = PEOPLE
+    out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl").files
+    said = read_records(out["utterances"])
+    assert [row["heard_by"] for row in said] == [None, [bo], None, None, [eva], None]
+    assert [row["given"] for row in said] == [False, True, False, True, True, False]
+    assert (said[1]["response_time_s"], said[1]["output_tokens"], said[1]["happiness"]) == (None, None, None)
+    (run,) = read_records(out["runs"])
+    assert (run["people"], run["branch_of"], run["branch_turn"], run["resumed"]) == ([li], "tea-0000", 1, 1)
+    assert [(row["turn"], row["agent"], row["step"]) for row in read_records(out["silences"])] == [
+        (3, eva, "hear"),
+        (6, li, "speak"),
+    ]
+    done = read_records(out["interventions"])
+    assert [row["do"] for row in done] == ["say", "hand", "answer", "topic", "floor", "wave"]
+    assert (done[0]["heard_by"], done[0]["agent"], done[0]["details"]) == ([bo], None, None)
+    assert (done[1]["agent"], done[1]["details"]) == (li, {"raised": True})
+    assert (done[3]["text"], done[5]["details"]) == ("Water or wine?", {"with": MARKER})
+
+
+def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path, refused: Refused) -> None:
+    steered, plain, out = write_steered(tmp_path), write_run(tmp_path, run="plain"), tmp_path / "out"
+    done = export_runs([steered, plain], out)
+    assert set(done.files) == set(TABLES) - {
+        "judgements",
+        "stances",
+        "polls",
+        "interviews",
+        "questions",
+        "themes",
+        "pruning",
+        "pruning_checks",
+        *STORY,
+    }
+    assert "## silences" in done.codebook.read_text(encoding="utf-8")
+    refused(lambda: export_runs([plain], out), "--force")
+    again = export_runs([plain], out, force=True)
+    assert set(again.files) == set(again.counts) == set(ALWAYS)
+    assert sorted(path.name for path in out.iterdir()) == sorted([*(f"{table}.csv" for table in ALWAYS), "codebook.md"])
+    assert "## silences" not in again.codebook.read_text(encoding="utf-8")
+
+
+# For one participant's eyes
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html", "parquet"])
+@pytest.mark.parametrize("name", [PEOPLE[0], PEOPLE[2]])
+def test_what_was_whispered_to_another_is_nowhere(tmp_path: Path, form: str, name: str) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    folder = write_steered(tmp_path / "runs")
+    done = export_runs([folder], tmp_path / "out", form, eyes=name)
+    for path in (tmp_path / "out").iterdir():
+        assert MARKER.encode() not in path.read_bytes(), path.name
+    everything = export_runs([folder], tmp_path / "all", form)
+    assert MARKER.encode() in everything.files["utterances"].read_bytes()
+    assert set(done.files) == set(SEEN) - set(STORY)
+
+
+async def whispering(out: Path) -> Path:
+    """A real run in which the moderator whispers a marker to the second participant, who then says nothing more."""
+    control = Control()
+    scenario = make_scenario("Tea or coffee?", default_participants(3))
+    settings = Settings(model="offline", max_messages=2, closing="off")
+    folder = ""
+    async for event in run_simulation(scenario, settings, out=out, control=control):
+        if event.event == "utterance" and event.turn == 1:
+            control.change_topic("Water or wine?")
+            control.whisper(scenario.participants[1].name, f"Say something about a {MARKER}.")
+        if event.event == "stopped":
+            folder = event.folder or ""
+    return Path(folder)
+
+
+async def test_a_real_whisper_is_in_its_hearers_export_alone(tmp_path: Path) -> None:
+    folder = await whispering(tmp_path / "runs")
+    record = read_run(folder)
+    whisper = next(said for said in record.utterances if said.heard_by is not None)
+    hearer = next(participant.name for participant in record.manifest.scenario.participants[1:2])
+    assert (whisper.heard_by, whisper.is_given) == ([hearer], True)
+    assert not any(MARKER in said.text for said in record.utterances if said.heard_by is None)
+    for number, name in enumerate(p.name for p in record.manifest.scenario.participants):
+        out = tmp_path / str(number)
+        export_runs([folder], out, "jsonl", eyes=name)
+        written = b"".join(path.read_bytes() for path in out.iterdir())
+        assert (MARKER.encode() in written) == (name == hearer), name
+
+
+def test_the_one_it_was_whispered_to_has_it(tmp_path: Path) -> None:
+    folder = write_steered(tmp_path)
+    out = export_runs([folder], tmp_path / "out", "jsonl", eyes="Bo").files
+    said = read_records(out["utterances"])
+    assert [row["turn"] for row in said] == [1, 2, 3, 4, 6]
+    assert MARKER in said[1]["text"]
+    for table in ("minds", "memories"):
+        assert {row["agent"] for row in read_records(out[table])} == {PEOPLE[1]}, table
+
+
+def test_own_eyes_see_nothing_of_others_minds(tmp_path: Path) -> None:
+    eva = PEOPLE[0]
+    out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl", eyes=eva).files
+    own, *_ = [row for row in read_records(out["utterances"]) if row["speaker"] == eva]
+    others = [row for row in read_records(out["utterances"]) if row["speaker"] != eva]
+    assert (own["need_to_talk"], own["needs_to_talk"], own["happiness"]) == (7, {eva: 7}, 3)
+    for row in others:
+        inner = ("need_to_talk", "needs_to_talk", "happiness", "response_time_s", "input_tokens", "output_tokens")
+        assert [row[name] for name in inner if row[name]] == []
+    assert [row["turn"] for row in read_records(out["utterances"])] == [1, 3, 4, 5, 6]
+    (run,) = read_records(out["runs"])
+    unseen = ("stop_detail", "answer", "consensus", "calls", "input_tokens", "cost_usd", "branch_of")
+    assert [run[name] for name in unseen if run[name]] == []
+    assert (run["stop_reason"], run["utterances"], run["settings"]["max_messages"]) == ("budget", 5, 9)
+    (topic,) = read_records(out["interventions"])
+    assert (topic["do"], topic["text"], topic["details"]) == ("topic", "Water or wine?", None)
+
+
+def test_eyes_that_did_not_take_part(tmp_path: Path, refused: Refused) -> None:
+    folder = write_steered(tmp_path)
+    for name in ("Moderator", "Zoe", ""):
+        refused(lambda name=name: export_runs([folder], tmp_path / "out", eyes=name), str(folder))  # type: ignore[misc]
+    assert not (tmp_path / "out").exists()
+
+
+# The tables of what utterances were worded without: pieces of information with their scores, and checks

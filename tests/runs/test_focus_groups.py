@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import read_records, run_json
+from run_files import logged, read_whole, run_json
 
 from persimchat.prompts import blocks
 from persimchat.prompts.rendering import worded_item
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
-from persimchat.runs.folder.past import past_events
-from persimchat.runs.folder.reading import read_run
+from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
@@ -60,7 +59,7 @@ class Group:
 
 def put(folder: Path) -> list[tuple[int, str, str]]:
     """The questions of a run: number, speaker, words."""
-    lines = read_records(folder / "transcript.jsonl")
+    lines = logged(folder, "utterance")
     return [(one["question"], one["speaker"], one["text"]) for one in lines if "question" in one]
 
 
@@ -68,7 +67,7 @@ def put(folder: Path) -> list[tuple[int, str, str]]:
 async def test_the_moderator_puts_every_question_in_the_guides_words(tmp_path: Path) -> None:
     folder = await (talk := Group()).hold(group(), tmp_path)
     assert put(folder) == [(n, EVA, str(one["ask"])) for n, one in enumerate(QUESTIONS, start=1)]
-    lines = read_records(folder / "transcript.jsonl")
+    lines = logged(folder, "utterance")
     turns = [line["turn"] for line in lines if "question" in line]
     answers = [line for line in lines[: turns[1] - 1] if line["speaker"] != EVA]
     assert len(answers) == 2
@@ -142,7 +141,7 @@ async def test_people_stand_somewhere_before_and_after_and_a_replay_knows(tmp_pa
         return 2 if event.position["when"] == "before" else {"pass": True}
 
     folder = await (talk := Group("Hm.", stand)).hold(group((DI,), positions=positions), tmp_path)
-    records = [one for one in read_records(folder / "control.jsonl") if one.get("what") == "position"]
+    records = [one for one in logged(folder, "intervention") if one.get("what") == "position"]
     assert [(one["when"], one.get("position"), one.get("passes")) for one in records] == [
         ("before", "yes", None),
         ("before", "2", None),
@@ -154,8 +153,8 @@ async def test_people_stand_somewhere_before_and_after_and_a_replay_knows(tmp_pa
     replayed = tmp_path / "replays"
     async for _ in Replay(folder, replayed).events():
         pass
-    for name in ("transcript.jsonl", "control.jsonl"):
-        assert read_records(replayed / "group" / name) == read_records(folder / name)
+    for kind in ("utterance", "intervention"):
+        assert logged(replayed / "group", kind) == logged(folder, kind)
 
 
 async def test_a_wrong_position_is_asked_for_again(tmp_path: Path) -> None:
@@ -190,8 +189,8 @@ async def test_it_goes_on_where_it_was_left(tmp_path: Path) -> None:
     assert run_json(tmp_path / "cut")["stop_reason"] == "stopped"
     async for _ in resume_run(tmp_path / "cut"):
         pass
-    assert [line["speaker"] for line in read_records(tmp_path / "cut" / "transcript.jsonl")] == [
-        line["speaker"] for line in read_records(whole / "transcript.jsonl")
+    assert [line["speaker"] for line in logged(tmp_path / "cut", "utterance")] == [
+        line["speaker"] for line in logged(whole, "utterance")
     ]
     assert put(tmp_path / "cut") == put(whole)
     with pytest.raises(InputError, match="run has ended: All 3 questions"):
@@ -202,13 +201,13 @@ async def test_it_goes_on_where_it_was_left(tmp_path: Path) -> None:
 @pytest.mark.proof
 async def test_a_branch_asks_otherwise(tmp_path: Path) -> None:
     folder = await Group().hold(group(), tmp_path)
-    turn = next(line["turn"] for line in read_records(folder / "transcript.jsonl") if line.get("question") == 2)
+    turn = next(line["turn"] for line in logged(folder, "utterance") if line.get("question") == 2)
     async for _ in branch_run(folder, turn - 1, say=("Eva", "What is wrong with this box?"), run="other"):
         pass
     found = put(tmp_path / "other")
     assert [number for number, _, _ in found] == [1, 2, 3]
     assert found[1][2] == "What is wrong with this box?"
-    line = read_records(tmp_path / "other" / "transcript.jsonl")[turn - 1]
+    line = logged(tmp_path / "other", "utterance")[turn - 1]
     assert line["edited_by"] == "branch", "and the record says who asked otherwise"
     with pytest.raises(InputError, match="no model can make it again"):
         async for _ in regenerate_run(folder, turn, run="never"):
@@ -231,7 +230,7 @@ async def test_other_ways_to_choose_a_speaker_let_the_moderator_rest(tmp_path: P
         settings = Settings(model="offline", **more)
         folder = await Group().hold(group(), tmp_path, settings, run=name)
         assert [number for number, _, _ in put(folder)] == [1, 2, 3]
-        return [line["speaker"] for line in read_records(folder / "transcript.jsonl") if "question" not in line]
+        return [line["speaker"] for line in logged(folder, "utterance") if "question" not in line]
 
     turns = await one("turns", cognition="fixed")
     assert EVA not in turns
@@ -250,15 +249,14 @@ async def test_the_next_question_can_be_put_early_and_a_replay_knows(tmp_path: P
 
     folder = await Hurried().hold(group(), tmp_path)
     assert [number for number, *_ in put(folder)][:2] == [1, 2]
-    assert [record for record in read_records(folder / "control.jsonl") if record["do"] == "floor"] == [
+    assert [record for record in logged(folder, "intervention") if record["do"] == "floor"] == [
         {"turn": 1, "do": "floor", "agent": EVA, "avoid": [], "question": True}
     ]
     early = [said for said in read_run(folder).utterances if said.question == 2]
     assert [said.turn for said in early] == [2]
     async for _ in Replay(folder, tmp_path / "replays").events():
         pass
-    for name in ("transcript.jsonl", "minds.jsonl", "control.jsonl"):
-        assert (tmp_path / "replays" / "group" / name).read_bytes() == (folder / name).read_bytes(), name
+    assert read_whole(tmp_path / "replays" / "group") == read_whole(folder)
 
 
 @pytest.mark.proof
@@ -276,8 +274,8 @@ async def test_after_an_early_question_a_run_goes_on_where_it_was_left(tmp_path:
     async for _ in resume_run(tmp_path / "cut"):
         pass
     assert put(tmp_path / "cut") == put(tmp_path / "whole")
-    assert [line["text"] for line in read_records(tmp_path / "cut" / "transcript.jsonl")] == [
-        line["text"] for line in read_records(tmp_path / "whole" / "transcript.jsonl")
+    assert [line["text"] for line in logged(tmp_path / "cut", "utterance")] == [
+        line["text"] for line in logged(tmp_path / "whole", "utterance")
     ]
 
 

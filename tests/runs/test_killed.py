@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from killing import KINDS, RUN, UTTERANCES, Driver
-from run_files import read_records, run_json
+from run_files import logged, read_whole, run_json
 
 pytestmark = pytest.mark.proof
 
-FILES = (
-    "transcript.jsonl",
-    "transcript.md",
-    "minds.jsonl",
-    "verdicts.jsonl",
-    "judge_mind.jsonl",
-    "analysis.jsonl",
-    "story.jsonl",
-    "control.jsonl",
-)
 UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
-"""Fields of run.json that are as if nothing had happened, but for the times."""
+"""What is known about a run that is as if nothing had happened, but for the times."""
 
 
 class Undisturbed(NamedTuple):
     """A run that nobody interrupted."""
 
-    files: dict[str, bytes | None]
+    whole: tuple[list[tuple[str, str]], bytes]
     manifest: dict[str, Any]
     seen: dict[str, Any]
     sites: dict[str, int]
@@ -52,12 +41,8 @@ def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> dic
         run = driver.child("run", out, kind)
         assert run["status"] == 0
         assert len(run["said"]) == UTTERANCES[kind]
-        runs[kind] = Undisturbed(files_of(out), manifest_of(out), run, run["sites"])
+        runs[kind] = Undisturbed(read_whole(out / RUN), manifest_of(out), run, run["sites"])
     return runs
-
-
-def files_of(out: Path) -> dict[str, bytes | None]:
-    return {name: (out / RUN / name).read_bytes() if (out / RUN / name).exists() else None for name in FILES}
 
 
 def manifest_of(out: Path) -> dict[str, Any]:
@@ -66,9 +51,7 @@ def manifest_of(out: Path) -> dict[str, Any]:
 
 
 def check_equal(out: Path, seen: dict[str, Any], expected: Undisturbed) -> None:
-    files = files_of(out)
-    for name in FILES:
-        assert files[name] == expected.files[name], name
+    assert read_whole(out / RUN) == expected.whole
     assert manifest_of(out) == expected.manifest
     assert not seen["next"]
     for name, value in expected.seen["state"].items():
@@ -80,8 +63,7 @@ def check_equal(out: Path, seen: dict[str, Any], expected: Undisturbed) -> None:
         assert seen["memories"][agent] == memories, agent
         assert set(seen["alive"][agent]) <= {*ids, *seen["unsaved"][agent]}
     assert seen["memories"].keys() == expected.seen["memories"].keys()
-    for line in (out / RUN / "calls.jsonl").read_bytes().splitlines():
-        json.loads(line)
+    assert logged(out / RUN, "asked_model")
     assert [path.name for path in (out / RUN).iterdir() if path.name.endswith(".partial")] == []
 
 
@@ -97,13 +79,13 @@ POINTS = [
     ("debate", "aput:after", MIDDLE),
     ("debate", "aput_writes:before", SOONER),
     ("debate", "aput_writes:after", LATER),
-    ("debate", "commit:before", MIDDLE),
-    ("debate", "line:torn", MIDDLE),
-    ("debate", "line:torn", LATER),
-    ("debate", "line:before", LATER),
+    ("debate", "transaction:before", MIDDLE),
+    ("debate", "_write:torn", MIDDLE),
+    ("debate", "_write:torn", LATER),
+    ("debate", "_write:before", LATER),
     ("debate", "save:before", MIDDLE),
     ("debate", "upsert:before", LATER),
-    ("debate", "write:before", LATER),
+    ("debate", "append:before", LATER),
     ("debate", "end:before", 1.0),
     ("debate", "aput:after", 1.0),
     ("discussion", "begin:after", 1.0),
@@ -113,22 +95,22 @@ POINTS = [
     ("discussion", "stream:after", MIDDLE),
     ("discussion", "aput_writes:before", MIDDLE),
     ("discussion", "aput:before", 1.0),
-    ("discussion", "commit:before", LATER),
+    ("discussion", "transaction:before", LATER),
     ("discussion", "collection:after", MIDDLE),
     ("discussion", "upsert:after", MIDDLE),
     ("discussion", "save:after", LATER),
-    ("discussion", "call:torn", MIDDLE),
-    ("discussion", "line:torn", SOONER),
-    ("discussion", "line:after", MIDDLE),
-    ("discussion", "whole:torn", MIDDLE),
-    ("discussion", "fsync:after", LATER),
-    ("discussion", "write:after", SOONER),
-    ("discussion", "line:torn", 1.0),
-    ("discussion", "manifest:before", 1.0),
+    ("discussion", "log.append:before", MIDDLE),
+    ("discussion", "_write:torn", SOONER),
+    ("discussion", "_write:after", MIDDLE),
+    ("discussion", "append:after", MIDDLE),
+    ("discussion", "log.append:after", LATER),
+    ("discussion", "projection:after", SOONER),
+    ("discussion", "_write:torn", 1.0),
+    ("discussion", "log.append:before", 1.0),
     ("listeners", "aput_writes:after", MIDDLE),
     ("listeners", "aput:after", MIDDLE),
     ("listeners", "upsert:before", LATER),
-    ("listeners", "line:torn", LATER),
+    ("listeners", "_write:torn", LATER),
     ("revised", "revision:before", SOONER),
     ("revised", "revision:after", MIDDLE),
     ("revised", "revision:before", LATER),
@@ -137,7 +119,7 @@ POINTS = [
     ("fixed", "stream:after", SOONER),
     ("fixed", "judge:before", LATER),
     ("fixed", "aput:after", MIDDLE),
-    ("fixed", "line:torn", MIDDLE),
+    ("fixed", "_write:torn", MIDDLE),
     ("fixed", "upsert:before", 1.0),
     ("story", "judge:after", SOONER),
     ("story", "stream:before", SOONER),
@@ -147,8 +129,8 @@ POINTS = [
     ("story", "judge:before", 1.0),
     ("story", "aput:after", MIDDLE),
     ("story", "aput_writes:before", LATER),
-    ("story", "line:torn", MIDDLE),
-    ("story", "line:torn", LATER),
+    ("story", "_write:torn", MIDDLE),
+    ("story", "_write:torn", LATER),
     ("story", "upsert:before", LATER),
     ("story", "end:before", 1.0),
     ("played", "asked", 0.0),
@@ -159,18 +141,18 @@ POINTS = [
     ("played", "answered", MIDDLE),
     ("played", "answered", LATER),
     ("played", "aput_writes:after", LATER),
-    ("played", "line:torn", MIDDLE),
+    ("played", "_write:torn", MIDDLE),
 ]
 """Kind of conversation, site, and how far the run is when it comes by there."""
 
 RESUMES = [
-    ("debate", "rebuild:before", 1),
-    ("debate", "rebuild:after", 1),
+    ("debate", "repaired:before", 1),
+    ("debate", "take_back:after", 1),
     ("debate", "whole:torn", 1),
-    ("debate", "whole:torn", 2),
+    ("debate", "repaired:after", 1),
     ("debate", "fsync:after", 1),
-    ("discussion", "complete_minds:after", 1),
-    ("discussion", "manifest:before", 1),
+    ("discussion", "resume:before", 1),
+    ("discussion", "resume:after", 1),
     ("discussion", "reopened:after", 1),
     ("discussion", "aput:before", 1),
     ("discussion", "save:before", 1),
@@ -225,9 +207,8 @@ def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
 ) -> None:
     site, time, utterances, happened = ACTS[where]
     assert driver.child("run", tmp_path, "story", point=(site, time))["status"] == -9
-    assert len(read_records(tmp_path / RUN / "transcript.jsonl")) == utterances
-    told = tmp_path / RUN / "story.jsonl"
-    kinds = [one["do"] for one in read_records(told)] if told.exists() else []
+    assert len(logged(tmp_path / RUN, "utterance")) == utterances
+    kinds = [one["do"] for one in logged(tmp_path / RUN, "happening")]
     assert {do: kinds.count(do) for do in happened} == happened
     resumed = driver.child("resume", tmp_path, "story")
     assert (resumed["status"], resumed["error"]) == (0, "")
@@ -241,8 +222,8 @@ def test_killed_while_resuming(
     driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, time: int
 ) -> None:
     expected = undisturbed[kind]
-    torn = number(expected.sites, "line:torn", MIDDLE)
-    assert driver.child("run", tmp_path, kind, point=("line:torn", torn))["status"] == -9
+    torn = number(expected.sites, "_write:torn", MIDDLE)
+    assert driver.child("run", tmp_path, kind, point=("_write:torn", torn))["status"] == -9
     assert driver.child("resume", tmp_path, kind, point=(site, time))["status"] == -9
     resumed = driver.child("resume", tmp_path, kind)
     assert (resumed["status"], resumed["error"]) == (0, "")
@@ -268,4 +249,4 @@ def test_killed_before_anything_was_written(driver: Driver, tmp_path: Path) -> N
     assert driver.child("run", tmp_path, "discussion", point=("begin:before", 1))["status"] == -9
     resumed = driver.child("resume", tmp_path, "discussion")
     assert resumed["status"] == 0
-    assert "run.json" in resumed["error"]
+    assert "before it had begun" in resumed["error"]

@@ -1,35 +1,46 @@
-"""What is whispered stays with those who hear it: all prompts of whole runs, and everything that a run leaves behind.
-
-The server's answers repeat a marker word only where the prompt had it, and utterances never do: whatever anybody else
-has of it was given to them by PerSimChat.
-"""
+"""What is whispered stays with those who hear it; whatever people are called, every file and view is whole."""
 
 from __future__ import annotations
 
+import asyncio
+import csv
 import json
+import os
 import re
+import tempfile
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
 from loopback.scripted import ANSWERS, Scripted, prompt_of, task_of
 from loopback.server import LoopbackServer
-from run_files import read_records
+from pydantic import TypeAdapter
+from run_files import logged
 
-from persimchat.graph.baselines import graph_for
+from persimchat.graph.kinds import graph_for
 from persimchat.memory.store import held_store
 from persimchat.memory.utterance_vectors import utterance_vectors
+from persimchat.personas.scenario import make_scenario
+from persimchat.reports.export import export_runs
+from persimchat.reports.report import report_html
 from persimchat.runs.control import Control
+from persimchat.runs.events import Event
 from persimchat.runs.folder.checkpoints import opened
+from persimchat.runs.folder.reading import past_events, read_run
+from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-pytestmark = pytest.mark.proof
-
 ADA, BO, CY, DEE, LI = "Ada Lind", "Bo Říha", "Cy Dahl", "Dee Ek", "李雷"
+
 AGENTS = (ADA, BO, CY, DEE)
+
 SCENARIO = Scenario.model_validate(
     {
         "topic": "Tea or coffee?",
@@ -39,9 +50,12 @@ SCENARIO = Scenario.model_validate(
         ],
     }
 )
+
 GATE = "The garden gate behind the old mill is open every night"
+
 HEARS = {"xylophone": {ADA}, "marimba": {ADA, BO}}
 """Marker words, and the agents who hear them; the second is whispered by a person."""
+
 WORDS = (
     "water",
     "bread",
@@ -141,11 +155,6 @@ def memories(folder: Path) -> Iterator[tuple[str, str]]:
             yield agent, json.dumps([got["documents"], got["metadatas"]], ensure_ascii=False)
 
 
-def lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    path = folder / name
-    return read_records(path) if path.is_file() else []
-
-
 async def final_state(folder: Path, settings: Settings) -> dict[str, Any]:
     async with opened("run", folder) as saver:
         return (await graph_for(settings, saver).aget_state({"configurable": {"thread_id": "r"}})).values
@@ -162,6 +171,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", KINDS)
 async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) -> None:
     with LoopbackServer(answer=Echoing()) as server:
@@ -178,22 +188,23 @@ async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) 
     assert leaks(memories(folder)) == []
     kept = {(name, marker) for name, text in memories(folder) for marker in HEARS if marker in text}
     assert kept == seen, "the hearers remember nothing of it"
-    minds = [*lines(folder, "minds.jsonl"), *lines(folder, "judge_mind.jsonl")]
+    minds = [*logged(folder, "mind"), *logged(folder, "judge_mind")]
     assert leaks((record["agent"], json.dumps(record, ensure_ascii=False)) for record in minds) == []
     state = await final_state(folder, Settings(**{"model": "offline", **KINDS[kind]}))
     everybody = state["agents"]
     assert leaks((name, json.dumps(mind, ensure_ascii=False)) for name, mind in everybody.items()) == []
-    onlookers = [*lines(folder, "verdicts.jsonl"), *lines(folder, "analysis.jsonl")]
+    onlookers = [*logged(folder, "verdict"), *logged(folder, "analysis")]
     assert leaks(("", json.dumps(record)) for record in onlookers) == []
     assert (
         leaks(("", json.dumps(state.get(channel), ensure_ascii=False)) for channel in ("selected", "conclusion")) == []
     )
-    calls = lines(folder, "calls.jsonl")
+    calls = logged(folder, "asked_model")
     assert leaks((call["agent"], json.dumps(call["answer"], ensure_ascii=False)) for call in calls) == []
-    public = [u for u in lines(folder, "transcript.jsonl") if u.get("heard_by") is None]
+    public = [u for u in logged(folder, "utterance") if u.get("heard_by") is None]
     assert leaks(("", u["text"]) for u in public) == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("speaker", [CY, ADA])
 async def test_only_who_heard_a_whisper_is_told_not_to_repeat_it(speaker: str, tmp_path: Path) -> None:
     with LoopbackServer(answer=Echoing(repeats=speaker)) as server:
@@ -210,6 +221,7 @@ async def test_only_who_heard_a_whisper_is_told_not_to_repeat_it(speaker: str, t
         assert spoken[0].corrections == []
 
 
+@pytest.mark.proof
 async def test_no_text_is_embedded_for_those_who_did_not_hear_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +244,7 @@ async def test_no_text_is_embedded_for_those_who_did_not_hear_it(
     assert any("xylophone" in text for text in embedded)
 
 
+@pytest.mark.proof
 async def test_no_text_of_a_whisper_is_embedded_where_its_hearer_does_nothing(tmp_path: Path) -> None:
     """A whisper to a person alone: no prompt and no embedding has anything of it."""
     with LoopbackServer(answer=Echoing()) as server:
@@ -244,4 +257,144 @@ async def test_no_text_of_a_whisper_is_embedded_where_its_hearer_does_nothing(tm
             if event.event == "utterance" and event.turn == 1:
                 control.whisper(LI, f"{GATE}, xylophone.")
         assert not [r for r in server.requests if "xylophone" in json.dumps(r.body)]
-    assert "xylophone" in (tmp_path / "r" / "transcript.jsonl").read_text(encoding="utf-8")
+    assert "xylophone" in str(logged(tmp_path / "r", "utterance"))
+
+
+HARD = [
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "{name}",
+    "%s%n",
+    "<script>alert(1)</script>",
+    "</td><b>",
+    "../../etc/passwd",
+    "C:\\x",
+    "a/b.yaml",
+    "'; DROP TABLE x;--",
+    "=1+1",
+    "**bold** [x](y)",
+    "# Topic",
+    "Anna: hello",
+    "null",
+    "true",
+    "__proto__",
+    "Moderator",
+    "Judge",
+    "everybody",
+    "👩‍👩‍👧‍👦",
+    "🏴\U000e0067\U000e0062\U000e007f",
+    "שלום",
+    "مرحبا بالعالم",
+    "\u200fعمر\u200e",
+    "नमस्ते",
+    "Z̷̢͝a̸l̵g̶o̴" + "\u0301" * 40,
+    "\ue000private",
+    "\U000e1fff",
+    "\ufdd0x",
+    os.fsdecode(b"caf\xe9"),
+    "x\x00y",
+    "x\x1b[31my",
+    "x\u2028y",
+    "x\u202ey",
+    "n" * 300,
+    "ﷺ" * 300,
+    "İstanbul ǅ ﬁ ß",
+]
+
+ANY = (
+    st.text(st.characters(), min_size=1, max_size=40)
+    | st.sampled_from(HARD)
+    | st.text("ab\u0301\u200b\n ,:", max_size=9)
+)
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class WellFormed(HTMLParser):
+    """Reads a page of which every element is closed, and none is a script."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.waiting: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.waiting == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag != "script"
+        if tag not in VOID:
+            self.waiting.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.waiting.pop() == tag
+
+
+async def held(scenario: Scenario, how: Settings, out: Path) -> Path:
+    async for _ in run_simulation(scenario, how, out=out):
+        pass
+    (folder,) = out.iterdir()
+    return folder
+
+
+def check(folder: Path, scenario: Scenario, how: Settings, scratch: Path) -> None:
+    names = [person.name for person in scenario.participants]
+    assert folder.name.isascii()
+    assert folder.parent == scratch / "runs"
+    said = logged(folder, "utterance")
+    assert len(said) == how.max_messages
+    assert {line["speaker"] for line in said} <= set(names)
+    shown = (folder / "transcript.md").read_text(encoding="utf-8")
+    assert sum(line.startswith("**") for line in shown.splitlines()) >= len(said)
+    assert re.search(r"(?<!\\)<script", shown) is None, "a backslash takes its meaning away in Markdown"
+    record = read_run(folder)
+    events = TypeAdapter(list[Event])
+    past = list(past_events(record))
+    assert events.validate_json(events.dump_json(past)) == past
+    WellFormed(report_html(record))
+    for form in ("csv", "md", "html"):
+        export_runs([folder], scratch / form, form, eyes=names[0] if form == "md" else None)
+    WellFormed((scratch / "html" / "utterances.html").read_text(encoding="utf-8"))
+    with (scratch / "csv" / "utterances.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(said)
+    asyncio.run(replayed(folder))
+
+
+async def replayed(folder: Path) -> None:
+    replay = Replay(folder)
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(900)
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+)
+@example(topic="0", one="0", other=":\u200b", about="0", debate=True, seed=0)
+@given(topic=ANY, one=ANY, other=ANY, about=ANY, debate=st.booleans(), seed=st.integers(0, 3))
+def test_a_clear_error_or_a_well_formed_run(
+    topic: str, one: str, other: str, about: str, debate: bool, seed: int
+) -> None:
+    choice = {"answer_format": "choice", "choices": [about[:300], "B"]}
+    more: dict[str, Any] = {"mode": "debate", "judge_every": 5, **choice} if debate else {}
+    with tempfile.TemporaryDirectory() as kept:
+        scratch = Path(kept)
+        try:
+            people = [{"name": one, "description": about}, {"name": other, "description": "Somebody."}]
+            scenario = make_scenario(
+                topic, people, rules=[about], relationships=[{"from": one, "to": other, "type": "ally"}]
+            )
+            how = Settings(model="offline", max_messages=2, seed=seed, **more)
+        except InputError as error:
+            assert str(error).isprintable()
+            assert error.remedy
+            return
+        except ValueError:  # of Settings
+            return
+        folder = asyncio.run(held(scenario, how, scratch / "runs"))
+        check(folder, scenario, how, scratch)

@@ -1,20 +1,34 @@
-"""Which runs there are, and deleting one with its memories, and nothing else."""
+"""Which runs there are, as lists and trees, what their users call them, and deleting one with its memories."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from run_folders import PEOPLE, lines, manifest, mind, write_debate, write_run
+from run_files import conversation, logged
+from run_folders import PEOPLE, put, set_format, utterance, write_debate, write_events, write_run
 
 from persimchat.memory.store import release, store
-from persimchat.runs.folder.listing import UNFINISHED, deletable, delete_run, list_runs, matching
+from persimchat.reports.diff_parting import alternatives
+from persimchat.runs.folder.answers import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, Labels, labels
+from persimchat.runs.folder.listing import (
+    UNFINISHED,
+    ListedRun,
+    Tree,
+    deletable,
+    delete_run,
+    family,
+    list_runs,
+    matching,
+    trees,
+)
 from persimchat.runs.folder.lock import held
-from persimchat.runs.folder.run_folder import MEMORIES
+from persimchat.runs.folder.reading import read_labels
+from persimchat.runs.folder.run_folder import MEMORIES, write_labels
 from persimchat.state.memory import new_memory
 
 Refused = Callable[..., str]
@@ -48,13 +62,14 @@ def test_the_latest_is_first_and_what_is_no_run_is_left_out(tmp_path: Path) -> N
 
 def test_a_damaged_run_hides_no_other(tmp_path: Path) -> None:
     write_run(tmp_path, run="good")
-    for name, text in {"torn": '{"run', "newer": '{"format": 99}', "list": "[]", "bare": '{"format": 1}'}.items():
+    for name, data in {"torn": b"SQLite format 3\0", "empty": b"", "list": b"[]"}.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(text)
+        (tmp_path / name / "run.sqlite").write_bytes(data)
+    set_format(write_run(tmp_path, run="newer"), 99)
     listing = list_runs(tmp_path)
     assert [run.run for run in listing.runs] == ["good"]
     assert len(listing.unread) == 4
-    assert all(any(name in line for line in listing.unread) for name in ("torn", "newer", "list", "bare"))
+    assert all(any(name in line for line in listing.unread) for name in ("torn", "newer", "list", "empty"))
 
 
 def test_no_folder_has_no_runs_and_a_file_is_refused(tmp_path: Path, refused: Refused) -> None:
@@ -126,7 +141,7 @@ def test_where_the_memories_cannot_go_the_folder_stays(tmp_path: Path) -> None:
     folder = write_run(tmp_path, settings={"store": "http://127.0.0.1:9"})
     with pytest.raises(Exception, match="Chroma"):
         asyncio.run(delete_run(deletable(folder)))
-    assert (folder / "run.json").is_file()
+    assert (folder / "run.sqlite").is_file()
 
 
 def test_a_run_that_is_worked_on_is_listed_as_such_and_not_deleted(tmp_path: Path, refused: Refused) -> None:
@@ -168,8 +183,6 @@ def test_what_is_no_run_is_not_deleted(tmp_path: Path, refused: Refused, monkeyp
     plain = tmp_path / "plain"
     plain.mkdir()
     refused(lambda: deletable(plain), "not a run's folder")
-    (plain / "run.json").write_text(json.dumps(manifest()))
-    refused(lambda: deletable(plain), "transcript.jsonl")
     folder = write_run(tmp_path, run="outer")
     write_run(folder, run="inner")
     refused(lambda: deletable(folder), "another run", "inner")
@@ -178,12 +191,138 @@ def test_what_is_no_run_is_not_deleted(tmp_path: Path, refused: Refused, monkeyp
     refused(lambda: deletable(tmp_path / "link"), "link")
     monkeypatch.chdir(run)
     refused(lambda: deletable(Path()), "folder you are in")
-    newer = write_run(tmp_path, run="newer", format=99)
+    newer = write_run(tmp_path, run="newer")
+    set_format(newer, 99)
     refused(lambda: deletable(newer), "format 99")
 
 
-def test_lines_are_counted_whole(tmp_path: Path) -> None:
+def grow(out: Path, run: str, words: str, of: tuple[str, int] | None = None, **more: Any) -> Path:
+    """A run that says these letters, one an utterance; perhaps a branch."""
+    said = [utterance(turn, PEOPLE[0], letter) for turn, letter in enumerate(words, 1)]
+    if of is not None:
+        more["branch"] = {"of": of[0], "turn": of[1], "why": "branch", "changed": {}}
+    return write_run(out, said, run=run, **more)
+
+
+def listed(out: Path) -> list[ListedRun]:
+    return list_runs(out).runs
+
+
+def shape(tree: Tree) -> Any:
+    return {tree.run.run: [shape(branch) for branch in tree.branches]} if tree.branches else tree.run.run
+
+
+def test_branches_stand_under_their_origin(tmp_path: Path) -> None:
+    grow(tmp_path, "a", "one", started="2026-01-01T00:00:00+00:00")
+    grow(tmp_path, "b", "two", ("a", 1), started="2026-01-02T00:00:00+00:00")
+    grow(tmp_path, "c", "three", ("b", 2), started="2026-01-04T00:00:00+00:00")
+    grow(tmp_path, "d", "four", ("a", 1), started="2026-01-03T00:00:00+00:00")
+    grow(tmp_path, "e", "five", ("gone", 1), started="2026-01-05T00:00:00+00:00")
+    runs = list_runs(tmp_path).runs
+    assert [shape(tree) for tree in trees(runs)] == ["e", {"a": ["d", {"b": ["c"]}]}]
+    assert [run.run for run in family(tmp_path / "c", runs)] == ["a", "b", "d", "c"]
+    assert [run.run for run in family(tmp_path / "e", runs)] == ["e"]
+
+
+def test_a_branch_of_the_same_second_comes_after_its_origin(tmp_path: Path) -> None:
+    second, before = "2026-01-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00"
+    for run, of, started in (("c", None, second), ("b", ("c", 1), before), ("a", ("b", 1), second)):
+        grow(tmp_path, run, f"k{run}", of, started=started)
+    assert [run.run for run in family(tmp_path / "a", listed(tmp_path))] == ["c", "b", "a"]
+    assert told(tmp_path / "a", listed(tmp_path)) == [(2, 2, "c:c b:b a:a")]
+
+
+def test_who_names_each_other_is_nobodys_branch(tmp_path: Path) -> None:
+    grow(tmp_path, "a", "x", ("b", 1))
+    grow(tmp_path, "b", "x", ("a", 1))
+    grow(tmp_path, "c", "x", ("c", 1))
+    grow(tmp_path, "d", "x", ("a", 1))
+    assert {tree.run.run for tree in trees(list_runs(tmp_path).runs)} == {"a", "b", "c"}
+
+
+def told(folder: Path, runs: list[ListedRun]) -> list[tuple[int, int, str]]:
+    """Turn, place of the run's own line, and first letters with the runs that said them first."""
+    return [
+        (one.turn, one.shown, " ".join(f"{line.text}:{line.run}" for line in one.lines))
+        for one in alternatives(folder, runs)
+    ]
+
+
+def test_alternatives_are_lines_after_the_same_past(tmp_path: Path) -> None:
+    for day, (run, words, of) in enumerate(
+        [("a", "klmn", None), ("b", "kxyz", ("a", 1)), ("c", "klzz", ("a", 2)), ("d", "kxqq", ("b", 2))], 1
+    ):
+        grow(tmp_path, run, words, of, started=f"2026-01-0{day}T00:00:00+00:00")
+    grow(tmp_path, "alone", "kqqq")
+    runs = listed(tmp_path)
+    assert told(tmp_path / "a", runs) == [(2, 0, "l:a x:b"), (3, 0, "m:a z:c")]
+    assert told(tmp_path / "d", runs) == [(2, 1, "l:a x:b"), (3, 1, "y:b q:d")]
+    assert told(tmp_path / "alone", runs) == []
+
+
+def test_a_branch_that_says_the_same_has_no_other_line(tmp_path: Path) -> None:
+    grow(tmp_path, "a", "klm")
+    grow(tmp_path, "b", "klm", ("a", 1))
+    grow(tmp_path, "c", "kl", ("a", 1))
+    assert told(tmp_path / "a", listed(tmp_path)) == []
+
+
+def test_a_damaged_relative_is_left_out(tmp_path: Path) -> None:
+    a = grow(tmp_path, "a", "kl")
+    b = grow(tmp_path, "b", "kx", ("a", 1))
+    grow(tmp_path, "c", "ky", ("a", 1))
+    put(b, "utterance", [{}, {}])
+    assert [place[2] for place in told(a, listed(tmp_path))] == ["l:a y:c"]
+
+
+def test_they_change_nothing_else(tmp_path: Path) -> None:
     folder = write_run(tmp_path)
-    with (folder / "transcript.jsonl").open("a") as file:
-        file.write(lines([mind(1, "A")])[:20])
-    assert list_runs(tmp_path).runs[0].utterances == 3
+    before = conversation(folder)
+    write_labels(folder, labels("First try", ["pilot", "Říjen"]))
+    assert read_labels(folder) == Labels(name="First try", tags=["pilot", "Říjen"])
+    assert conversation(folder) == before
+    write_labels(folder, labels("", []))
+    assert logged(folder, "labels") == []
+    assert read_labels(folder) == Labels()
+
+
+def test_they_are_plain_lines_and_a_tag_is_there_once() -> None:
+    given = labels("  One\n\x1b[31mtwo\u202e ", ["Pilot", " pilot ", "", "pílot", "two"])
+    assert given == Labels(name="One two", tags=["Pilot", "two"])
+    assert given.with_tags(["three"], ["PILOT"]).tags == ["two", "three"]
+
+
+def test_they_are_bounded(refused: Refused) -> None:
+    refused(lambda: labels("x" * (LONGEST_NAME + 1), []), "name", str(LONGEST_NAME))
+    refused(lambda: labels("", ["x" * (LONGEST_TAG + 1)]), "tag", str(LONGEST_TAG))
+    refused(lambda: labels("", ["a, b"]), "commas")
+    refused(lambda: labels("", map(str, range(MOST_TAGS + 1))), "tags", str(MOST_TAGS))
+
+
+@pytest.mark.parametrize("given", [{"tags": "pilot"}, {"name": "x" * 200}])
+def test_damaged_labels_hide_no_run(tmp_path: Path, given: dict[str, Any]) -> None:
+    folder = write_run(tmp_path)
+    write_events(folder, [("labels", given)])
+    listing = list_runs(tmp_path)
+    assert [run.run for run in listing.runs] == [folder.name]
+    assert len(listing.unread) == 1
+
+
+def test_no_other_folder_gets_any(tmp_path: Path, refused: Refused) -> None:
+    refused(lambda: write_labels(tmp_path, labels("x", [])), "not a run's folder")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_runs_are_found_by_them(tmp_path: Path) -> None:
+    for name, tags in {"a": ["pilot", "debate"], "b": ["Pilot"], "c": []}.items():
+        write_labels(write_run(tmp_path, run=name), labels(f"Number {name * 3}", tags))
+    runs = list_runs(tmp_path).runs
+
+    def found(**wanted: Any) -> set[str]:
+        return {run.run for run in matching(runs, **wanted)}
+
+    assert found(tags=["PILOT"]) == {"a", "b"}
+    assert found(tags=["pilot", "debate"]) == {"a"}
+    assert found(tags=["pil"]) == set()
+    assert found(text="number CCC") == {"c"}
+    assert found(text="debate tea") == {"a"}

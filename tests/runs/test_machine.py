@@ -1,24 +1,37 @@
-"""What the machine does to a run: no room, no right to write. It ends in order, keeps what was said, goes on."""
+"""What the machine does to a run, and what a run that is over lets go of."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import resource
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from run_folders import minds_in
+from chromadb.api.shared_system_client import SharedSystemClient
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from run_files import conversation, drop, logged, read_whole
+from run_folders import break_seals
 from talks import events_of
 
 import persimchat
 from persimchat.app.cli import main
+from persimchat.app.web.live_runs import ENDED_KEPT, LiveRuns
+from persimchat.memory import recollection
+from persimchat.memory import store as stores
+from persimchat.memory.utterance_vectors import utterance_vectors
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.events import Event, Started, Stopped, TurnEnded, Uttered
-from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.folder.run_folder import MINDS, READABLE, TRANSCRIPT
+from persimchat.runs.log import Log
 from persimchat.runs.run.branch import branch_run
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
@@ -27,7 +40,7 @@ from persimchat.state.errors import InputError, MachineError
 from persimchat.state.settings import Settings
 
 RUN = "r"
-FILES = (TRANSCRIPT, MINDS, READABLE)
+
 NOWHERE = "postgresql://user@127.0.0.1:1/none"
 
 
@@ -62,24 +75,25 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("last", [False, True])
 async def test_a_run_that_cannot_be_written_any_more_goes_on_later(
-    tmp_path: Path, undisturbed: Path, last: bool
+    tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch, last: bool
 ) -> None:
-    blocked = tmp_path / RUN / "run.json.partial"
+    write = Log.append
+
+    def full(self: Log, *given: Any) -> None:
+        raise MachineError("the log cannot be written: database or disk is full", where=str(self.path), remedy="Free.")
 
     def at(event: Event) -> bool:
         return isinstance(event, TurnEnded) and event.turn == 3 if last else isinstance(event, Uttered)
 
-    stopped = await failed(begun(tmp_path), at, lambda: blocked.mkdir(exist_ok=True))
-    assert "run.json" in stopped.detail
-    said = (tmp_path / RUN / TRANSCRIPT).read_bytes()
-    assert said
-    assert (undisturbed / TRANSCRIPT).read_bytes().startswith(said)
-    blocked.rmdir()
+    stopped = await failed(begun(tmp_path), at, lambda: monkeypatch.setattr(Log, "append", full))
+    assert "run.sqlite" in stopped.detail
+    monkeypatch.setattr(Log, "append", write)
+    said = conversation(tmp_path / RUN)
+    assert said == conversation(undisturbed)[: len(said)] != []
     events = await events_of(resume_run(tmp_path / RUN))
     assert isinstance(events[-1], Stopped)
     assert events[-1].reason == "message_limit"
-    for name in FILES:
-        assert (tmp_path / RUN / name).read_bytes() == (undisturbed / name).read_bytes(), name
+    assert read_whole(tmp_path / RUN) == read_whole(undisturbed)
 
 
 async def test_what_stops_a_run_before_it_begins_is_bad_input_and_leaves_nothing(tmp_path: Path) -> None:
@@ -114,45 +128,20 @@ def test_a_server_is_not_started_where_no_run_can_be_kept(
 async def test_damaged_requests_hold_up_no_run_and_are_told(tmp_path: Path) -> None:
     await events_of(begun(tmp_path))
     folder = tmp_path / RUN
-    rows = (folder / CALLS).read_bytes().splitlines(keepends=True)
-    (folder / CALLS).write_bytes(b"".join([rows[0], b"\x00\xff\n", b'{"turn": 1}\n', *rows[3:]]))
+    made = len(logged(folder, "asked_model"))
+    break_seals(folder, "number IN (SELECT number FROM events WHERE kind = 'asked_model' LIMIT 2)")
     events = await events_of(resume_run(folder, changes={"max_messages": 4}))
     assert isinstance(events[0], Started)
-    assert f"2 lines are left out, the first is line 2. calls.jsonl holds {len(rows) - 2} of {len(rows)} requests" in (
-        events[0].notice
-    )
+    assert f"2 of the run's requests are damaged. run.sqlite holds {made - 2} of {made} requests" in events[0].notice
     assert "budgets count the known part" in events[0].notice
     assert isinstance(events[-1], Stopped)
     assert events[-1].turn == 4
-    with pytest.raises(InputError, match=r"calls\.jsonl, line 2"):
+    with pytest.raises(InputError, match="does not match its seal"):
         await events_of(Replay(folder).events())
-    (folder / CALLS).unlink()
+    drop(folder, "kind = 'asked_model'")
     events = await events_of(resume_run(folder, changes={"max_messages": 5}))
     assert isinstance(events[0], Started)
-    assert "calls.jsonl holds 0 of" in events[0].notice
-
-
-async def test_a_line_that_a_kill_tore_is_nothing_to_tell(tmp_path: Path) -> None:
-    await events_of(begun(tmp_path))
-    for name in (CALLS, "embeddings.jsonl", TRANSCRIPT):
-        with (tmp_path / RUN / name).open("ab") as file:
-            file.write(b'{"turn": 3, "ag')
-    events = await events_of(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
-    assert isinstance(events[0], Started)
-    assert events[0].notice == ""
-
-
-async def test_a_branch_whose_shared_minds_are_lost_goes_on(tmp_path: Path, undisturbed: Path) -> None:
-    await events_of(branch_run(undisturbed, 2, out=tmp_path, run=RUN))
-    before = minds_in(tmp_path / RUN / MINDS)
-    (tmp_path / RUN / MINDS).unlink()
-    events = await events_of(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
-    assert isinstance(events[0], Started)
-    assert events[0].notice == "Minds of 2 turns of the past that the branch shares are lost; the other run has them."
-    assert minds_in(tmp_path / RUN / MINDS)[:4] == before[4:]
-
-
-# Real processes
+    assert "run.sqlite holds 0 of" in events[0].notice
 
 
 def command(
@@ -188,14 +177,13 @@ def test_files_that_may_not_grow(tmp_path: Path, room: int) -> None:
         return
     (folder,) = tmp_path.iterdir()
     assert f"persimchat resume {folder}" in line
-    said = (folder / TRANSCRIPT).read_bytes()
+    said = conversation(folder)
     assert command("resume", folder, "--quiet").returncode == 0
-    assert (folder / TRANSCRIPT).read_bytes().startswith(said)
+    assert conversation(folder)[: len(said)] == said
     whole = tmp_path / "whole"
     assert command("run", *WORDS, "--out", whole).returncode == 0
     (other,) = whole.iterdir()
-    for name in FILES:
-        assert (folder / name).read_bytes() == (other / name).read_bytes(), name
+    assert read_whole(folder) == read_whole(other)
 
 
 @pytest.mark.proof
@@ -210,3 +198,124 @@ def test_output_that_cannot_be_written(tmp_path: Path, undisturbed: Path) -> Non
         assert run.returncode == 4, run.stderr
         assert "Traceback" not in run.stderr
         assert hint in run.stderr
+
+
+def hold(seed: int, out: Path | None) -> persimchat.Result:
+    return persimchat.simulate("Tea or coffee?", 3, model="offline", max_messages=2, seed=seed, out=out)
+
+
+def resident_mb() -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_nothing_of_a_run_stays_at_hand(kept: bool, tmp_path: Path) -> None:
+    result = hold(1, tmp_path if kept else None)
+    assert len(result.utterances) == 2
+    assert result.minds
+    assert not [key for key in recollection._mirrors._mirrors if key[2] == result.run]
+    assert not [key for key in utterance_vectors._kept if key[1] == result.run]
+    if not kept:
+        assert stores.store("ephemeral").agents(result.run) == []
+
+
+def test_an_empty_ephemeral_store_is_closed_and_opens_again() -> None:
+    store = stores.MemoryStore("ephemeral")
+    store.forget("nobody")
+    others = store._open is not None  # whoever else keeps memories in this process
+    assert store.agents("nobody") == []
+    assert others or store._open is not None
+    store.close()  # or Chroma would keep its indexes for the tests that follow
+
+
+def left_behind() -> dict[str, int]:
+    """What a conversation may leave in the process, counted."""
+    gc.collect()
+    names = ("Running", "LiveRun", "Collection", "FileSaver", "Ledger", "RunResources", "Mirror", "MemoryStore")
+    kinds = Counter(type(found).__name__ for found in gc.get_objects())
+    own = [thread for thread in threading.enumerate() if not thread.name.startswith(("asyncio_", "persimchat-sync"))]
+    return {
+        **{name: kinds[name] for name in names},
+        "clients": len(SharedSystemClient._identifier_to_system),
+        "stores": len(stores._stores),
+        "mirrors": len(recollection._mirrors),
+        "vectors": len(utterance_vectors),
+        "threads": len(own),
+    }
+
+
+def test_a_kept_run_with_an_ephemeral_store_lets_go(tmp_path: Path) -> None:
+    settings = {"max_messages": 1, "store": "ephemeral"}
+    result = persimchat.simulate("Tea or coffee?", 2, model="offline", out=tmp_path, **settings)
+    assert stores.store("ephemeral").agents(result.run) == []
+
+
+@pytest.mark.parametrize("alone", [True, False])
+async def test_a_graph_without_checkpoints_lets_go(alone: bool) -> None:
+    settings = Settings(model="offline", max_messages=1)
+    before = left_behind()
+    if alone:
+        graph, given = persimchat.build_conversation(), {"topic": "Tea or coffee?"}
+        heard = await graph.ainvoke(given, context=settings)
+    else:
+        builder = StateGraph(MessagesState)
+        builder.add_node("group", persimchat.conversation_node(settings))
+        builder.add_edge(START, "group")
+        heard = await builder.compile().ainvoke({"messages": [("user", "Tea or coffee?")]})
+    assert heard["messages"]
+    after = left_behind()
+    assert {name: after[name] for name in ("mirrors", "vectors", "Collection")} == {
+        name: before[name] for name in ("mirrors", "vectors", "Collection")
+    }
+
+
+async def test_a_conversation_with_checkpoints_keeps_its_memories() -> None:
+    graph = persimchat.build_conversation(InMemorySaver())
+    place: RunnableConfig = {"configurable": {"thread_id": "letting-go"}}
+    await graph.ainvoke({"topic": "Tea or coffee?"}, place, context=Settings(model="offline", max_messages=1))
+    simulation = (await graph.aget_state(place)).values["simulation"]
+    assert stores.store("ephemeral").agents(simulation)
+    recollection.let_go("ephemeral", simulation)
+
+
+@pytest.mark.proof
+async def test_ten_conversations_at_once_let_go_and_end() -> None:
+    async def one(seed: int) -> persimchat.Result:
+        return await persimchat.asimulate("Tea or coffee?", 2, model="offline", max_messages=1, seed=seed)
+
+    for _ in range(2):
+        results = await asyncio.wait_for(asyncio.gather(*map(one, range(10))), 120)  # a lock cycle would never end
+        assert [len(result.utterances) for result in results] == [1] * 10
+        for result in results:
+            assert stores.store("ephemeral").agents(result.run) == []
+
+
+@pytest.mark.proof
+async def test_a_server_keeps_no_more_than_its_last_runs(tmp_path: Path) -> None:
+    live, counts = LiveRuns(tmp_path), []
+    scenario = make_scenario("Tea or coffee?", default_participants(2))
+    for seed in range(14):
+        run = await live.start(scenario, Settings(model="offline", max_messages=1, seed=seed))
+        await run.ended()
+        await live.board(run.run)
+        del run
+        if seed in (9, 13):
+            counts.append({**left_behind(), "boards": len(live._boards), "live": len(live._live)})
+    assert counts[0] == counts[1]
+    assert counts[1]["LiveRun"] <= ENDED_KEPT + 1
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="reads /proc")
+@pytest.mark.parametrize("kept", [False, True])
+def test_memory_stays_flat_over_many_conversations(kept: bool, tmp_path: Path) -> None:
+    out, sizes, counts = tmp_path if kept else None, [], []
+    stores.store("ephemeral").close()  # a store in which other tests have left memories never is
+    for seed in range(24):
+        hold(seed, out)
+        if seed % 8 == 7:
+            counts.append(left_behind())
+            sizes.append(resident_mb())
+    assert counts[0] == counts[1] == counts[2]
+    assert sizes[2] - sizes[1] < 32, sizes  # with three agents it was 64 MB for eight conversations

@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants
-from persimchat.runs.reports import palette
-from persimchat.runs.reports.palette import ACCENT, DARK_GROUNDS, GROUPS, LIGHT_GROUNDS, NEUTRAL, PEOPLE, Tint
+from persimchat.reports import palette
+from persimchat.reports.palette import ACCENT, DARK_GROUNDS, GROUPS, LIGHT_GROUNDS, NEUTRAL, PEOPLE, Tint
 
 EVERY = [*(tint for group in GROUPS.values() for tint in group), NEUTRAL]
 

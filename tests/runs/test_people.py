@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from loopback.scripted import Scripted, participants_of, prompt_of
 from loopback.server import LoopbackServer
-from run_files import read_records
+from run_files import logged, read_whole
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -96,7 +96,7 @@ async def test_a_need_to_talk_is_asked_for_after_every_utterance(tmp_path: Path)
     person = await Person(need="3").run(scenario(LI, EVA), tmp_path, human_turns="need", max_messages=3)
     needs = [asked for asked in person.asked() if asked[1] == "need_to_talk"]
     assert needs == [(name, "need_to_talk", turn) for turn in (1, 2, 3) for name in (LI, EVA)]
-    recorded = [line for line in read_records(tmp_path / "r" / "control.jsonl") if line.get("what") == "need_to_talk"]
+    recorded = [line for line in logged(tmp_path / "r", "intervention") if line.get("what") == "need_to_talk"]
     assert [(line["agent"], line["turn"], line["need_to_talk"]) for line in recorded] == [
         (name, turn, 3) for name, _, turn in needs
     ]
@@ -140,9 +140,8 @@ async def test_nobody_is_there_and_somebody_comes_back(tmp_path: Path) -> None:
     assert again.events[-1].reason == "message_limit"
     whole = await Person().run(out=tmp_path / "whole", max_messages=4, pattern="round_robin")
     assert again.said() == whole.said()
-    for name in ("transcript.jsonl", "minds.jsonl", "control.jsonl"):
-        assert (tmp_path / "r" / name).read_bytes() == (tmp_path / "whole" / "r" / name).read_bytes()
-    calls = [sorted((c["turn"], c["agent"], c["module"]) for c in read_records(p / "calls.jsonl")) for p in
+    assert read_whole(tmp_path / "r") == read_whole(tmp_path / "whole" / "r")
+    calls = [sorted((c["turn"], c["agent"], c["module"]) for c in logged(p, "asked_model")) for p in
              (tmp_path / "r", tmp_path / "whole" / "r")]  # fmt: skip
     assert calls[0] == calls[1], "somebody was asked twice"
 
@@ -224,9 +223,9 @@ async def test_people_take_leave_or_pass(words: str | None) -> None:
 async def test_a_person_has_no_mind_on_disk(tmp_path: Path) -> None:
     await Person().run(out=tmp_path, pattern="round_robin", mode="debate", judge="persona")
     folder = tmp_path / "r"
-    assert {line["agent"] for line in read_records(folder / "minds.jsonl")} == {ADA, BO}
-    mine = [line for line in read_records(folder / "transcript.jsonl") if line["speaker"] == LI]
+    assert {line["agent"] for line in logged(folder, "mind")} == {ADA, BO}
+    mine = [line for line in logged(folder, "utterance") if line["speaker"] == LI]
     assert len(mine) == 2
-    assert LI not in {line["agent"] for line in read_records(folder / "calls.jsonl")}
-    answers = [line for line in read_records(folder / "control.jsonl") if line["do"] == "answer"]
+    assert LI not in {line["agent"] for line in logged(folder, "asked_model")}
+    answers = [line for line in logged(folder, "intervention") if line["do"] == "answer"]
     assert [line["turn"] for line in answers] == [2, 5]

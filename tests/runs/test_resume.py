@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +12,12 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
-from run_files import read_records, run_json
+from run_files import conversation, logged, read_whole, run_json
+from run_folders import rewrite
 
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped
-from persimchat.runs.folder.checkpoints import CHECKPOINTS
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -50,10 +50,8 @@ def folder(ended: Path, tmp_path: Path) -> Path:
 
 
 def change(folder: Path, **fields: Any) -> None:
-    """Have run.json say something else."""
-    path = folder / "run.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**manifest, **fields}), encoding="utf-8")
+    """Have the run's first event say something else."""
+    rewrite(folder, "begun", lambda begun: {**begun, **fields})
 
 
 async def resume(folder: Path, *, control: Control | None = None, **changes: Any) -> list[Event]:
@@ -62,33 +60,34 @@ async def resume(folder: Path, *, control: Control | None = None, **changes: Any
 
 async def refused(folder: Path, *words: str, **changes: Any) -> InputError:
     """Resuming raises InputError, which is one line with these words and a remedy, and leaves the folder as it was."""
-    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    before = content(folder)
     with pytest.raises(InputError) as caught:
         await resume(folder, **changes)
     message = str(caught.value)
     assert "\n" not in message
     assert caught.value.remedy
     assert [word for word in words if word not in message] == [], message
-    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
-    assert after == before
+    assert content(folder) == before
     return caught.value
 
 
-def damage_manifest(folder: Path) -> None:
-    data = (folder / "run.json").read_bytes()
-    (folder / "run.json").write_bytes(data[: len(data) // 2])
+def content(folder: Path) -> Any:
+    """The events of a run and its readable transcript; the file itself where it is no log."""
+    readable, log = folder / "transcript.md", folder / "run.sqlite"
+    try:
+        with sqlite3.connect(f"file:{log}?mode=ro", uri=True) as database:
+            events: Any = database.execute("SELECT * FROM events").fetchall()
+    except sqlite3.Error:
+        events = log.read_bytes() if log.is_file() else None
+    return readable.read_bytes() if readable.is_file() else None, events
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
-    "no run.json": (lambda folder: (folder / "run.json").unlink(), ("run.json",)),
-    "torn run.json": (damage_manifest, ("run.json",)),
-    "run.json is a list": (lambda folder: (folder / "run.json").write_text("[]"), ("run.json",)),
-    "no checkpoints": (lambda folder: (folder / CHECKPOINTS).unlink(), ("checkpoints are gone",)),
-    "empty checkpoints": (lambda folder: (folder / CHECKPOINTS).write_bytes(b""), ("checkpoints",)),
-    "garbage": (lambda folder: (folder / CHECKPOINTS).write_bytes(b"no database " * 999), (CHECKPOINTS,)),
-    "format 1": (lambda folder: change(folder, format=1), ("kept no checkpoints", "shown and exported")),
+    "no log": (lambda folder: (folder / "run.sqlite").unlink(), ("run.sqlite",)),
+    "an empty log": (lambda folder: (folder / "run.sqlite").write_bytes(b""), ("run.sqlite",)),
+    "garbage": (lambda folder: (folder / "run.sqlite").write_bytes(b"no database " * 999), ("run.sqlite",)),
+    "no checkpoints": (lambda folder: without_checkpoints(folder), ("kept no checkpoints",)),
     "another state": (lambda folder: change(folder, state_version=99), ("version 99", "version that made it")),
-    "later format": (lambda folder: change(folder, format=99), ()),
     "settings of another version": (lambda folder: change(folder, settings={"wigs": 3, "checkpoints": "run"}), ()),
     "scenario of another version": (lambda folder: change(folder, scenario={"topic": ""}), ()),
     "checkpoints in memory": (
@@ -98,6 +97,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
 }
 
 
+def without_checkpoints(folder: Path) -> None:
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        database.execute("DROP TABLE checkpoints")
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_damaged_folders_say_what_is_wrong(folder: Path, damage: str) -> None:
     do, words = DAMAGES[damage]
@@ -105,9 +109,9 @@ async def test_damaged_folders_say_what_is_wrong(folder: Path, damage: str) -> N
     await refused(folder, *words)
 
 
-async def test_checkpoints_of_another_run(folder: Path, tmp_path: Path) -> None:
-    other = await begin(tmp_path, run="other")
-    shutil.copyfile(other / CHECKPOINTS, folder / CHECKPOINTS)
+async def test_checkpoints_of_another_run(folder: Path) -> None:
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        database.execute("DELETE FROM checkpoints")
     await refused(folder, "checkpoints")
 
 
@@ -154,13 +158,11 @@ async def test_settings_that_may_not_change_or_are_wrong(
 
 async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Path) -> None:
     """A run with a higher limit goes on as one that had it from the start; `closing` is off, so nobody knew of it."""
-    before = (folder / "transcript.jsonl").read_bytes()
-    minds = (folder / "minds.jsonl").read_bytes()
+    before = conversation(folder)
     events = await resume(folder, max_messages=7)
     assert [event.turn for event in events if event.event == "utterance"] == list(range(1, 8))
-    assert (folder / "transcript.jsonl").read_bytes().startswith(before)
-    assert (folder / "minds.jsonl").read_bytes().startswith(minds)
-    turns = [line["turn"] for line in read_records(folder / "minds.jsonl")]
+    assert conversation(folder)[: len(before)] == before
+    turns = [line["turn"] for line in logged(folder, "mind")]
     assert turns == [turn for turn in range(8) for _ in PEOPLE]
     readable = (folder / "transcript.md").read_text(encoding="utf-8")
     assert readable.count("The limit of") == 1
@@ -168,7 +170,7 @@ async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Pat
     manifest = run_json(folder)
     assert (manifest["turn"], manifest["settings"]["max_messages"]) == (7, 7)
     assert [(entry["turn"], entry["changed"]) for entry in manifest["resumed"]] == [(4, {"max_messages": 7})]
-    assert manifest["usage"]["total"]["calls"] == len((folder / "calls.jsonl").read_bytes().splitlines())
+    assert manifest["usage"]["total"]["calls"] == len(logged(folder, "asked_model"))
 
 
 async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path) -> None:
@@ -194,8 +196,7 @@ async def test_a_budget_raised(tmp_path: Path) -> None:
     events = await resume(folder, budget_calls=10_000)
     assert isinstance(events[-1], Stopped)
     assert events[-1].reason == "message_limit"
-    for name in ("transcript.jsonl", "minds.jsonl", "transcript.md"):
-        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+    assert read_whole(folder) == read_whole(whole)
 
 
 async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> None:
@@ -215,5 +216,5 @@ async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> No
     spoken = [(event.speaker, event.text) for event in told if event.event == "utterance"]
     assert len(spoken) == 3
     assert spoken[2] == ("Li", "Water, please.")
-    records = read_records(tmp_path / RUN / "control.jsonl")
+    records = logged(tmp_path / RUN, "intervention")
     assert [(record["turn"], record["do"], record["agent"]) for record in records] == [(2, "answer", "Li")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,15 +12,19 @@ import pytest
 from loopback.answering import Fault
 from loopback.scripted import Scripted, in_turn
 from loopback.server import LoopbackServer
-from run_files import read_records, run_json
-from run_folders import minds_in
+from run_files import logged, run_json
+from run_folders import call
 
 import persimchat
-from persimchat.runs.events import MindChanged, Silenced, Speaking, Started, Stopped, Token, TurnEnded, Uttered
+from persimchat.models.recording import Row
+from persimchat.runs.events import MindChanged, Silenced, Speaking, Started, Stopped, Token, Totals, TurnEnded, Uttered
+from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import STATE_VERSION, Branch, Manifest
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import RunFolder, write_whole
-from persimchat.state.errors import InputError, MachineError, ModelError
+from persimchat.runs.kinds import KINDS
+from persimchat.runs.log import Log
+from persimchat.state.errors import InputError, ModelError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
@@ -40,10 +43,9 @@ def test_the_folder_of_a_run(tmp_path: Path) -> None:
         result = run(server, tmp_path)
     folder = Path(result.folder or "")
     assert sorted(p.name for p in folder.iterdir()) == [
-        "calls.jsonl", "checkpoint.sqlite", "memory", "minds.jsonl", "run.json", "run.lock", "transcript.jsonl",
-        "transcript.md",
+        "memory", "run.lock", "run.sqlite", "transcript.md",
     ]  # fmt: skip
-    said = read_records(folder / "transcript.jsonl")
+    said = logged(folder, "utterance")
     assert [u["turn"] for u in said] == [1, 2, 3]
     assert set(said[0]) == {
         "turn", "speaker", "text", "addressees", "emotion", "need_to_talk", "response_time_s", "tokens", "corrections"
@@ -52,7 +54,7 @@ def test_the_folder_of_a_run(tmp_path: Path) -> None:
     assert set(said[0]["need_to_talk"]) == {p["name"] for p in PEOPLE}
     assert [(u["speaker"], u["text"]) for u in said] == [(u.speaker, u.text) for u in result.utterances]
 
-    minds = minds_in(folder / "minds.jsonl")
+    minds = logged(folder, "mind")
     assert [(m["turn"], m["agent"]) for m in minds] == [(t, p["name"]) for t in range(4) for p in PEOPLE]
     last = minds[-1]
     assert last["percept"]["theme"] == "Somebody spoke of tea"
@@ -184,7 +186,7 @@ def test_a_failed_run_keeps_what_was_said_and_says_why(tmp_path: Path) -> None:
     assert manifest["stop_reason"] == "error"
     assert manifest["detail"] == str(e.value)
     assert manifest["turn"] == 2
-    assert [u["turn"] for u in read_records(folder / "transcript.jsonl")] == [1, 2]
+    assert [u["turn"] for u in logged(folder, "utterance")] == [1, 2]
 
 
 @pytest.mark.proof
@@ -209,7 +211,7 @@ async def test_a_consumer_that_leaves_stops_the_run(tmp_path: Path) -> None:
     (folder,) = tmp_path.iterdir()
     manifest = run_json(folder)
     assert manifest["stop_reason"] == "stopped"
-    assert len(read_records(folder / "transcript.jsonl")) == manifest["turn"] == 2
+    assert len(logged(folder, "utterance")) == manifest["turn"] == 2
 
 
 @pytest.mark.proof
@@ -271,7 +273,7 @@ def test_a_failure_nobody_expected_still_ends_the_event_stream(tmp_path: Path, m
     def broken(*_: Any) -> None:
         raise RuntimeError("disk of OPENAI sk-abcdefghijklmnopqrstuvwxyz")
 
-    monkeypatch.setattr("persimchat.runs.folder.run_folder.RunFolder.utterance", broken)
+    monkeypatch.setattr("persimchat.runs.folder.run_folder.RunFolder.append", broken)
     seen: list[Any] = []
     with LoopbackServer(answer=Scripted()) as server:
         events = persimchat.stream_events("Tea?", PEOPLE, model=server.model(), out=tmp_path)
@@ -289,22 +291,26 @@ SCENARIO = Scenario.model_validate({"topic": "Tea?", "participants": PEOPLE})
 
 
 def uttered(turn: int, speaker: str, text: str, **more: Any) -> Uttered:
-    return Uttered(
-        turn=turn, speaker=speaker, text=text, addressees=[], emotion={}, need_to_talk={}, response_time_s=0.0,
-        tokens={}, **more,
-    )  # fmt: skip
+    return Uttered(turn=turn, speaker=speaker, text=text, **more)
 
 
 def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path) -> None:
     ada, bo = (person["name"] for person in PEOPLE)
     folder = RunFolder(tmp_path, "r")
-    folder.begin(Manifest.begun("r", SCENARIO, Settings(), ""))
-    folder.utterance(uttered(1, ada, "Tea."))
-    folder.silence(Silenced(turn=2, agent=ada, step="speak", why="no *answer*\nat all"))
-    folder.control({"turn": 1, "do": "topic", "topic": "# Wine\nnow"})
-    folder.utterance(uttered(2, "Moderator", "Listen.", heard_by=[ada, bo]))
-    folder.silence(Silenced(turn=3, agent=bo, step="speak", why="passed"))
-    folder.end(Manifest.begun("r", SCENARIO, Settings(), ""), "It was stopped.")
+    manifest = Manifest.begun("r", SCENARIO, Settings(), "")
+    folder.begin(manifest)
+    events = [
+        uttered(1, ada, "Tea."),
+        Silenced(turn=2, agent=ada, step="speak", why="no *answer*\nat all"),
+        RecordedIntervention.model_validate({"turn": 1, "do": "topic", "topic": "# Wine\nnow"}),
+        uttered(2, "Moderator", "Listen.", heard_by=[ada, bo]),
+        Silenced(turn=3, agent=bo, step="speak", why="passed"),
+    ]
+    for number, event in enumerate(events):
+        folder.append([event], str(number))
+    began = (folder.path / "transcript.md").read_text(encoding="utf-8")
+    stopped = Stopped(run="r", reason="stopped", turn=2, totals=Totals(), usage=[])
+    folder.end(stopped, "It was stopped.", {})
     text = (folder.path / "transcript.md").read_text(encoding="utf-8").split("would say.\n\n")[1]
     assert text == (
         r"**Ada \*Lind\*:** Tea." "\n\n"
@@ -314,45 +320,49 @@ def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path)
         "*Bo Říha passes.*\n\n"
         "*It was stopped.*\n"
     )  # fmt: skip
-    assert read_records(folder.path / "silences.jsonl")[1] == {"turn": 3, "agent": bo, "step": "speak", "why": "passed"}
-    assert read_records(folder.path / "control.jsonl") == [{"turn": 1, "do": "topic", "topic": "# Wine\nnow"}]
-    assert read_records(folder.path / "transcript.jsonl")[1]["heard_by"] == [ada, bo]
-    assert "heard_by" not in read_records(folder.path / "transcript.jsonl")[0]
+    folder.log.close()
+    assert logged(folder.path, "silenced")[1] == {"turn": 3, "agent": bo, "step": "speak", "why": "passed"}
+    assert logged(folder.path, "intervention") == [{"turn": 1, "do": "topic", "topic": "# Wine\nnow"}]
+    assert logged(folder.path, "utterance")[1]["heard_by"] == [ada, bo]
+    assert "heard_by" not in logged(folder.path, "utterance")[0]
+    (folder.path / "transcript.md").unlink()
+    with Log(folder.path / "run.sqlite", KINDS) as log:
+        RunFolder.reopened(folder.path, log).make_readable(manifest)
+    assert (folder.path / "transcript.md").read_text(encoding="utf-8") == began
 
 
-def test_a_manifest_never_holds_a_password() -> None:
+def test_a_log_never_holds_a_password(tmp_path: Path) -> None:
     settings = Settings(model="offline", checkpoints=ADDRESS)
     changed = {"checkpoints": ADDRESS, "max_messages": 9}
     branch = {"of": "other", "turn": 3, "why": "branch", "changed": changed}
     manifest = Manifest.begun("r", SCENARIO, settings, "2026-01-01T00:00:00+00:00", branch=Branch(**branch))
-    again = manifest.going_on(
-        at="2026-01-02T00:00:00+00:00", turn=3, settings=settings, changed=changed, silences=0, reopened=False
-    )
-    assert b"hunter" not in again.written()
-    resumed = json.loads(again.written())
+    folder = RunFolder(tmp_path, "r")
+    folder.begin(manifest)
+    folder.resume(manifest.going_on(at="2026-01-02", turn=3, settings=settings, changed=changed, reopened=False))
+    folder.log.close()
+    assert b"hunter" not in (folder.path / "run.sqlite").read_bytes()
+    resumed = run_json(folder.path)
     shown = "postgresql://eva@host/runs?sslmode=require"
     assert resumed["settings"]["checkpoints"] == shown
     assert resumed["branch"] == {**branch, "changed": {"checkpoints": shown, "max_messages": 9}}
     assert [(entry["turn"], entry["changed"]["checkpoints"]) for entry in resumed["resumed"]] == [(3, shown)]
-    assert (resumed["format"], resumed["state_version"]) == (2, STATE_VERSION)
+    assert (resumed["state_version"], resumed["ended"]) == (STATE_VERSION, None)
 
 
-def test_a_manifest_while_the_run_goes_on_says_what_was_used() -> None:
-    first = Manifest.begun("r", SCENARIO, Settings(model="offline"), "2026-01-01T00:00:00+00:00")
-    assert (first.branch, first.resumed, first.silences, first.given["usage"]) == (None, [], 0, {})
-    row = {
-        "module": "plan", "agent": "Bo", "model": "m", "calls": 2, "input_tokens": 10, "output_tokens": 3,
-        "estimated": False, "cost_usd": None,
-    }  # fmt: skip
-    corrections = {"length": 2, "echo": 1}
-    going = first.in_progress(turn=4, rows=[row], corrections=corrections, silences=1, judgements={}).given
-    assert (going["turn"], going["silences"], list(going["corrections"])) == (4, 1, ["echo", "length"])
-    assert going["usage"]["total"]["input_tokens"] == going["usage"]["by_agent"]["Bo"]["input_tokens"] == 10
-    assert (going["stop_reason"], first.turn) == (None, 0)
+def test_a_run_that_goes_on_says_what_was_used(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, "r")
+    folder.begin(Manifest.begun("r", SCENARIO, Settings(model="offline"), "2026-01-01T00:00:00+00:00"))
+    folder.log.append([Row.model_validate(call(1, "Bo", "plan", answer=None, failed="no"))] * 2)
+    folder.append([uttered(1, "Bo", "Tea."), Silenced(turn=1, agent="Bo", step="hear", why="")], "1")
+    going = run_json(folder.path)
+    assert (going["turn"], going["silences"]) == (1, 1)
+    assert going["usage"]["total"]["input_tokens"] == going["usage"]["by_agent"]["Bo"]["input_tokens"] == 20
+    assert going["stop_reason"] is None
+    folder.log.close()
 
 
-def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "run.json"
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.html"
     write_whole(path, b"old")
 
     def fails(descriptor: int) -> None:
@@ -364,20 +374,8 @@ def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: 
     assert path.read_bytes() == b"old"
 
 
-def test_a_folder_killed_before_its_first_manifest_is_no_run(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_folder_killed_before_its_first_event_is_no_run(tmp_path: Path, refused: Callable[..., str]) -> None:
     folder = RunFolder(tmp_path, "r")
-    refused(lambda: read_manifest(folder.path), "not a run's folder")
-    (folder.path / "run.json.partial").write_text('{"format": 2, "ru')
-    refused(lambda: read_manifest(folder.path), "not a run's folder")
-
-
-def test_a_folder_that_is_reopened_is_written_on(tmp_path: Path, refused: Callable[..., str]) -> None:
-    folder = RunFolder(tmp_path, "r")
-    folder.utterance(uttered(1, "Bo", "Tea."))
-    folder.close()
-    again = RunFolder.reopened(folder.path)
-    again.utterance(uttered(2, "Bo", "Wine."))
-    assert [u["turn"] for u in read_records(folder.path / "transcript.jsonl")] == [1, 2]
+    refused(lambda: read_manifest(folder.path), "before it had begun")
     refused(lambda: RunFolder(tmp_path, "r"), "a run of this name exists")
-    with pytest.raises(MachineError, match="nowhere"):
-        RunFolder.reopened(tmp_path / "nowhere")
+    folder.log.close()

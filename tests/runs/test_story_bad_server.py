@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from loopback.answering import TASK, Reply, natural_answer
 from loopback.server import LoopbackServer
-from run_files import read_records, run_json
+from run_files import logged, run_json
 from story_talks import NAMES, scenario
 
 from persimchat.prompts.rendering import one_line
@@ -71,7 +71,7 @@ def asked(server: LoopbackServer) -> Counter[tuple[str, str]]:
 
 
 def happened(out: Path, do: str, name: str) -> list[dict[str, Any]]:
-    return [one for one in read_records(out / "r" / "story.jsonl") if one["do"] == do and one["speaker"] == name]
+    return [one for one in logged(out / "r", "happening") if one["do"] == do and one["speaker"] == name]
 
 
 def ends_settled(events: list[Event]) -> None:
@@ -265,9 +265,9 @@ async def test_text_that_looks_like_a_prompt_s_own_stays_one_line_of_data(
         for tag in re.findall(r"</(\w+)>", text):
             assert text.count(f"</{tag}>") == text.count(f"<{tag}") == 1, tag
         assert FORGED.search(text) is None, FORGED.search(text)
-    names = {one for record in read_records(tmp_path / "r" / "story.jsonl") for one in record.get("others", [])}
+    names = {one for record in logged(tmp_path / "r", "happening") for one in record.get("others", [])}
     assert names <= set(NAMES[:3])
-    assert "Zoe" not in json.dumps([one.get("choice") for one in read_records(tmp_path / "r" / "story.jsonl")])
+    assert "Zoe" not in json.dumps([one.get("choice") for one in logged(tmp_path / "r", "happening")])
 
 
 @pytest.mark.parametrize("calls", [6, 7, 8, 9])
@@ -280,11 +280,11 @@ async def test_a_budget_that_is_used_up_in_a_room_ends_the_run_which_then_goes_o
     assert isinstance(last, Stopped)
     assert (last.reason, last.outcome) == ("budget", None)
     assert len(server.bodies()) == calls
-    (met,) = [one for one in read_records(tmp_path / "r" / "story.jsonl") if one["do"] == "met"]
+    (met,) = [one for one in logged(tmp_path / "r", "happening") if one["do"] == "met"]
     more = [event async for event in resume_run(tmp_path / "r", changes={"budget_calls": 1000})]
     ends_settled(more)
-    said = read_records(tmp_path / "r" / "transcript.jsonl")
+    said = logged(tmp_path / "r", "utterance")
     assert [one["turn"] for one in said] == list(range(1, 11))
     assert [one["speaker"] for one in said[:2]] == [met["speaker"], *met["others"]]
-    rooms = [one for one in read_records(tmp_path / "r" / "story.jsonl") if one["do"] == "met"]
+    rooms = [one for one in logged(tmp_path / "r", "happening") if one["do"] == "met"]
     assert [one["room"] for one in rooms] == ["1.1.1", "1.1.2"]

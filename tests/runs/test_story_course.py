@@ -9,9 +9,9 @@ import pytest
 from story_records import ADA, BO, CY, HAPPENED, OUTCOME, SAID, WHO, story, write_story
 from story_talks import WORD
 
+from persimchat.reports.story_course import AWAKENING, SETTLEMENT, StoryCourse, character, course, recorded_course
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.story_course import AWAKENING, SETTLEMENT, StoryCourse, character, course, recorded_course
 from persimchat.state.errors import InputError
 
 

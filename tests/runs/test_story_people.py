@@ -1,4 +1,4 @@
-"""Stories in which people play, as runs: resumed, replayed, branched, killed and short of budget, they lose nothing."""
+"""People in stories, and rooms in which several talk at once."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import read_records, run_json
+from minds_told import breakouts
+from run_files import conversation, drop, logged, read_whole, run_json
 from story_talks import NAMES, scenario
 
-from persimchat.personas.people import with_people
-from persimchat.personas.scenario import load_story
+from persimchat.personas.scenario import load_story, with_people
+from persimchat.reports.diff import compare
+from persimchat.reports.estimate import estimate
+from persimchat.reports.export import seen_by
+from persimchat.reports.report import report_html
 from persimchat.runs.control import Control
-from persimchat.runs.events import Asked, Event, Started, Stopped, Uttered
-from persimchat.runs.folder.reading import read_run
-from persimchat.runs.reports.estimate import estimate
-from persimchat.runs.reports.export import seen_by
+from persimchat.runs.events import Asked, Event, Happened, MindChanged, Started, Stopped, TurnEnded, Uttered
+from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
@@ -26,13 +28,12 @@ from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
-from persimchat.state.story import Character
-
-pytestmark = pytest.mark.proof
+from persimchat.state.stories.story import Character
 
 RUN = "a-played-story"
-FILES = ("transcript.jsonl", "transcript.md", "story.jsonl", "minds.jsonl", "silences.jsonl", "control.jsonl")
+
 CY = NAMES[2]
+
 AINO, OLLE, TUULI = "Aino Koskela", "Olle Granat", "Tuuli Koskela"
 
 
@@ -92,8 +93,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Player]:
     return out / RUN, asyncio.run(play(out))
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+def files(folder: Path) -> dict[str, Any]:
+    kinds = ("utterance", "happening", "mind", "silenced", "intervention")
+    return {kind: logged(folder, kind) for kind in kinds} | {"text": (folder / "transcript.md").read_bytes()}
 
 
 async def replayed(folder: Path) -> list[Any]:
@@ -105,15 +107,17 @@ async def replayed(folder: Path) -> list[Any]:
     return [] if replay.comparison.same else [replay.comparison.parts]
 
 
+@pytest.mark.proof
 async def test_a_played_story_ends_and_a_replay_is_the_same(whole: tuple[Path, Player]) -> None:
     folder, player = whole
     assert run_json(folder)["stop_reason"] == "settled"
     kinds = {asked.what for asked in player.asked}
     assert kinds == {"choice", "utterance", "ballot"}
-    assert any(one.get("passes") for one in read_records(folder / "control.jsonl"))
+    assert any(one.get("passes") for one in logged(folder, "intervention"))
     assert await replayed(folder) == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("answers", (0, 1, 4, 7, 9))
 async def test_a_resumed_story_goes_on_where_the_person_was_asked(
     answers: int, whole: tuple[Path, Player], tmp_path: Path
@@ -129,17 +133,19 @@ async def test_a_resumed_story_goes_on_where_the_person_was_asked(
     assert await replayed(tmp_path / RUN) == []
 
 
+@pytest.mark.proof
 async def test_several_people_play_and_a_replay_is_the_same(tmp_path: Path) -> None:
     player = await play(tmp_path, story("Aino", "Olle"))
     assert {asked.agent for asked in player.asked} == {AINO, OLLE}
     assert await replayed(tmp_path / RUN) == []
-    rooms = [one for one in read_records(tmp_path / RUN / "story.jsonl") if one["do"] == "met"]
+    rooms = [one for one in logged(tmp_path / RUN, "happening") if one["do"] == "met"]
     two = [one for one in rooms if {one["speaker"], *one["others"]} == {AINO, OLLE}]
     assert two, "two people met"
-    summaries = [one["speaker"] for one in read_records(tmp_path / RUN / "story.jsonl") if one["do"] == "summary"]
+    summaries = [one["speaker"] for one in logged(tmp_path / RUN, "happening") if one["do"] == "summary"]
     assert set(summaries) == {"Veikko Koskela", TUULI}
 
 
+@pytest.mark.proof
 async def test_a_branch_asks_again_and_may_say_something_else(whole: tuple[Path, Player], tmp_path: Path) -> None:
     folder, player = whole
     said = next(e for e in player.events if isinstance(e, Uttered) and e.speaker == AINO and e.heard_by)
@@ -147,15 +153,16 @@ async def test_a_branch_asks_again_and_may_say_something_else(whole: tuple[Path,
     source = Path(shutil.copytree(folder, tmp_path / RUN))
     await again.follow(branch_run(source, said.turn - 1, out=tmp_path, run="branch", control=again.control))
     assert again.asked[0].what == "utterance"
-    assert files(tmp_path / "branch") == {**files(folder), "control.jsonl": files(tmp_path / "branch")["control.jsonl"]}
+    assert files(tmp_path / "branch") == {**files(folder), "intervention": files(tmp_path / "branch")["intervention"]}
     other = Player()
     words = {"say": (AINO, "Something else."), "control": other.control}
     await other.follow(branch_run(source, said.turn - 1, out=tmp_path, run="other", **words))
-    lines = read_records(tmp_path / "other" / "transcript.jsonl")
+    lines = logged(tmp_path / "other", "utterance")
     assert (lines[said.turn - 1]["text"], lines[said.turn - 1]["heard_by"]) == ("Something else.", said.heard_by)
     assert run_json(tmp_path / "other")["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_only_a_models_words_are_made_again(whole: tuple[Path, Player], tmp_path: Path) -> None:
     folder, player = whole
     source = Path(shutil.copytree(folder, tmp_path / RUN))
@@ -169,6 +176,7 @@ async def test_only_a_models_words_are_made_again(whole: tuple[Path, Player], tm
     assert run_json(tmp_path / "again")["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_a_budget_ends_a_played_story_and_it_goes_on(whole: tuple[Path, Player], tmp_path: Path) -> None:
     short = await play(tmp_path, budget_calls=20)
     stopped = short.events[-1]
@@ -179,6 +187,7 @@ async def test_a_budget_ends_a_played_story_and_it_goes_on(whole: tuple[Path, Pl
     assert files(tmp_path / RUN) == files(whole[0])
 
 
+@pytest.mark.proof
 async def test_stopping_while_a_person_is_asked(tmp_path: Path) -> None:
     made, control = story(), Control()
     seen: list[Event] = []
@@ -193,6 +202,7 @@ async def test_stopping_while_a_person_is_asked(tmp_path: Path) -> None:
     assert run_json(tmp_path / RUN)["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_the_moderator_speaks_and_the_player_hears_it(tmp_path: Path) -> None:
     made, player = story(), Player()
     told = False
@@ -212,6 +222,7 @@ async def test_the_moderator_speaks_and_the_player_hears_it(tmp_path: Path) -> N
     assert await replayed(tmp_path / RUN) == []
 
 
+@pytest.mark.proof
 def test_people_are_no_part_of_an_estimate(whole: tuple[Path, Player]) -> None:
     made = load_story()
     everybody = estimate(made, settings_of(made))
@@ -220,10 +231,11 @@ def test_people_are_no_part_of_an_estimate(whole: tuple[Path, Player]) -> None:
         own = [row for row in everybody.rows if row["agent"] == name]
         assert one.rows == [row for row in everybody.rows if row["agent"] != name]
         assert abs(everybody.total.calls - one.total.calls - sum(row["calls"] for row in own)) < 1
-    rows = read_records(whole[0] / "calls.jsonl")
+    rows = logged(whole[0], "asked_model")
     assert AINO not in {row["agent"] for row in rows}
 
 
+@pytest.mark.proof
 async def test_calls_are_as_many_as_estimated(tmp_path: Path) -> None:
     """Nobody can choose the person, so it is certain who talks to whom."""
     made = scenario(2, 1, settlement={"voters": "all"})
@@ -234,12 +246,13 @@ async def test_calls_are_as_many_as_estimated(tmp_path: Path) -> None:
     player = Player()
     settings = Settings(mode="story", model="offline", seed=1, rounds=2)
     await player.follow(run_simulation(played, settings, out=tmp_path, run=RUN, control=player.control))
-    rows = read_records(tmp_path / RUN / "calls.jsonl")
-    said = read_records(tmp_path / RUN / "transcript.jsonl")
+    rows = logged(tmp_path / RUN, "asked_model")
+    said = logged(tmp_path / RUN, "utterance")
     again = sum("asked_again_for_repetition" in one["corrections"] for one in said)
     assert estimate(played, settings).total.calls == len(rows) - again
 
 
+@pytest.mark.proof
 def test_the_players_own_story_is_what_the_player_was_told(whole: tuple[Path, Player]) -> None:
     folder, player = whole
     eyes = seen_by(read_run(folder, whole=True), "Aino")
@@ -247,3 +260,172 @@ def test_the_players_own_story_is_what_the_player_was_told(whole: tuple[Path, Pl
     assert last is not None
     told = [line["text"] for line in last["knows"]["heard"] if line["do"] == "words"]
     assert told == [said.text for said in eyes.utterances]
+
+
+RUN_BREAKOUT = "a-workshop"
+
+STAGES: list[dict[str, Any]] = [
+    {"kind": "plenary", "utterances": 2},
+    {"kind": "rooms", "split": {"size": 2}, "utterances": 2, "report": True},
+    {"kind": "plenary", "utterances": 3},
+]
+
+WORKSHOP = breakouts(4, STAGES)
+
+
+def settings_of_breakout(scenario: Scenario, **more: Any) -> Settings:
+    given = {"model": "offline", "seed": 1, "rounds": 1, "cognition": "lean", **more}
+    return Settings(**{**scenario.settings, **given})
+
+
+async def begin(out: Path, scenario: Scenario = WORKSHOP, control: Control | None = None, **more: Any) -> list[Event]:
+    run = run_simulation(scenario, settings_of_breakout(scenario, **more), out=out, run=RUN_BREAKOUT, control=control)
+    return [event async for event in run]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event]]:
+    """The workshop, held once, and its events."""
+    out = tmp_path_factory.mktemp("held")
+    return out / RUN_BREAKOUT, asyncio.run(begin(out))
+
+
+@pytest.fixture
+def folder(held: tuple[Path, list[Event]], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(held[0], tmp_path / RUN_BREAKOUT))
+
+
+@pytest.mark.proof
+def test_a_folder_tells_of_rooms_and_of_minds_after_each_turn(held: tuple[Path, list[Event]]) -> None:
+    folder, events = held
+    assert (run_json(folder)["stop_reason"], run_json(folder)["turn"]) == ("finished", 9)
+    happened = logged(folder, "happening")
+    assert [one["do"] for one in happened] == ["stage", "stage", "met", "met", *["summary"] * 4, "stage"]
+    minds = logged(folder, "mind")
+    assert [mind["turn"] for mind in minds[::4]] == [0, 1, 2, 4, 6, 7, 8, 9]
+    assert all(mind["percept"] for mind in minds[4:]), "everybody has heard something in each turn"
+    read = (folder / "transcript.md").read_text(encoding="utf-8")
+    assert "## Round 1, rooms" in read
+    assert "*Room 1: Ada Lind and" in read
+    assert isinstance(events[-1], Stopped)
+
+
+@pytest.mark.proof
+def test_the_past_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
+    folder, events = held
+
+    def told(all_: Any) -> list[Any]:
+        shown = [event for event in all_ if isinstance(event, (Uttered, Happened, MindChanged, TurnEnded))]
+        return [e.model_copy(update={"totals": None}) if isinstance(e, TurnEnded) else e for e in shown]
+
+    assert told(past_events(read_run(folder, whole=True))) == told(events)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
+async def test_calls_are_those_estimated(cognition: str, tmp_path: Path) -> None:
+    for number, story in enumerate((WORKSHOP, load_story())):
+        out = tmp_path / str(number)
+        await begin(out, story, cognition=cognition)
+        said = logged(out / RUN_BREAKOUT, "utterance")
+        again = sum("asked_again_for_repetition" in one["corrections"] for one in said)
+        found = estimate(story, settings_of_breakout(story, cognition=cognition))
+        assert len(logged(out / RUN_BREAKOUT, "asked_model")) - again == found.total.calls
+        assert len(said) == found.utterances
+        expected = {"full": 391, "compact": 219, "lean": 163}[cognition]
+        assert found.total.calls == expected or story is WORKSHOP
+
+
+@pytest.mark.proof
+async def test_a_replay_is_the_same_byte_for_byte(folder: Path) -> None:
+    replay = Replay(folder)
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+    assert replay.comparison.prompts == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("turn", [1, 4, 6, 8])
+async def test_a_workshop_that_was_stopped_ends_as_if_it_had_not_been(
+    turn: int, held: tuple[Path, list[Event]], tmp_path: Path
+) -> None:
+    control = Control()
+    run = run_simulation(WORKSHOP, settings_of_breakout(WORKSHOP), out=tmp_path, run=RUN_BREAKOUT, control=control)
+    async for event in run:
+        if isinstance(event, Uttered) and event.turn == turn:
+            control.stop()
+    drop(tmp_path / RUN_BREAKOUT, "checkpoint = (SELECT max(checkpoint) FROM events)")
+    async for _ in resume_run(tmp_path / RUN_BREAKOUT):
+        pass
+    told = [one for one in conversation(tmp_path / RUN_BREAKOUT) if one[0] != "intervention"]
+    assert told == conversation(held[0])
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("calls", [3, 7, 14, 20, 33, 40])
+async def test_a_workshop_whose_budget_is_used_up_anywhere_goes_on_from_there(
+    calls: int, held: tuple[Path, list[Event]], tmp_path: Path
+) -> None:
+    events = await begin(tmp_path, budget_calls=calls, concurrent=False)
+    assert isinstance(events[-1], Stopped)
+    assert events[-1].reason == "budget"
+    async for _ in resume_run(tmp_path / RUN_BREAKOUT, changes={"budget_calls": 1000}):
+        pass
+    assert read_whole(tmp_path / RUN_BREAKOUT) == read_whole(held[0])
+
+
+@pytest.mark.proof
+async def test_a_workshop_goes_on_with_more_rounds_and_a_branch_with_other_words(folder: Path, tmp_path: Path) -> None:
+    events = [event async for event in resume_run(folder, changes={"rounds": 2})]
+    assert isinstance(events[-1], Stopped)
+    assert (events[-1].reason, events[-1].turn) == ("finished", 18)
+    said = logged(folder, "utterance")
+    async for _ in branch_run(folder, 1, say=(said[1]["speaker"], "I would rather have a bakery."), run="branch"):
+        pass
+    made = logged(tmp_path / "branch", "utterance")
+    assert (made[0], made[1]["text"]) == (said[0], "I would rather have a bakery.")
+    assert "heard_by" not in made[1]
+    a, b = (read_run(path, whole=True) for path in (folder, tmp_path / "branch"))
+    assert not compare(a, b).equal
+    replay = Replay(tmp_path / "branch")
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+
+
+@pytest.mark.proof
+async def test_the_middle_of_a_lockstep_cannot_be_branched_and_a_plenary_s_words_are_made_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="cannot continue after utterance 3"):
+        async for _ in branch_run(folder, 3):
+            pass
+    with pytest.raises(InputError, match="all speak at once there"):
+        async for _ in branch_run(folder, 2, say=("Ada Lind", "Me first.")):
+            pass
+    said = logged(folder, "utterance")
+    async for _ in regenerate_run(folder, 8, run="again"):
+        pass
+    made = logged(tmp_path / "again", "utterance")
+    assert made[7]["speaker"] == said[7]["speaker"]
+
+
+@pytest.mark.proof
+def test_an_export_for_somebody_has_its_own_room_alone(held: tuple[Path, list[Event]]) -> None:
+    record = read_run(held[0], whole=True)
+    for name in record.manifest.names:
+        own = seen_by(record, name)
+        assert [
+            one.turn for one in own.utterances if one.heard_by is not None and name not in [one.speaker, *one.heard_by]
+        ] == []
+        assert len(own.utterances) == 2 + 2 + 3
+        assert [one.speaker for one in own.happenings if one.do == "summary"] == [name]
+        assert sum(one.do == "met" for one in own.happenings) == 2, "all know who is in which room"
+
+
+@pytest.mark.proof
+def test_a_report_shows_the_rooms(held: tuple[Path, list[Event]]) -> None:
+    assert "Room 2: " in report_html(read_run(held[0], whole=True))

@@ -1,21 +1,27 @@
-"""What LangSmith is told of a run, received by a server on loopback that puts the trees together."""
+"""Traces of runs: one readable tree in LangSmith, in parts of bounded size, and OpenTelemetry."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import re
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command
 from langsmith import Client, traceable
 from langsmith.run_helpers import tracing_context
 from loopback.answering import Fault, natural_answer
@@ -23,12 +29,16 @@ from loopback.langsmith import LangSmithServer, Traced, tracing
 from loopback.server import LoopbackServer
 
 import persimchat
+from persimchat.graph.redacting import told_input, told_output
 from persimchat.runs.control import Control
-from persimchat.runs.run import tracing as told
+from persimchat.runs.run import resources as told
 from persimchat.state.errors import ModelError
+from persimchat.state.settings import Settings
 
 KEY = "sk-proj-0123456789abcdefghij"
+
 SMITH_KEY = "lsv2_pt_0123456789abcdef_0123456789"
+
 PEOPLE = ["Jarmila", "Zeynep", "Inés"]
 
 
@@ -329,3 +339,199 @@ def test_the_hash_of_settings_is_of_those_that_change_a_conversation() -> None:
     settings = persimchat.Settings(seed=3).model_dump(mode="json")
     assert told.settings_hash(settings) == told.settings_hash({**settings, "store": "elsewhere"})
     assert told.settings_hash(settings) != told.settings_hash({**settings, "seed": 4})
+
+
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="needs pip install 'langsmith[otel]'")
+
+service = pytest.importorskip(
+    "opentelemetry.proto.collector.trace.v1.trace_service_pb2", reason="needs pip install 'langsmith[otel]'"
+)
+
+
+class Collector:
+    """A receiver of spans; `with Collector() as collector:` starts it."""
+
+    def __enter__(self) -> Collector:
+        self.paths: list[str] = []
+        self.bodies: list[bytes] = []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: Any) -> None:
+                """Say nothing."""
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                packed = self.headers.get("content-encoding") == "gzip"
+                collector.paths.append(self.path)
+                collector.bodies.append(gzip.decompress(body) if packed else body)
+                self.send_response(200)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def spans(self) -> list[Any]:
+        """All spans, in order of their beginnings."""
+        found = []
+        for body in self.bodies:
+            request = service.ExportTraceServiceRequest.FromString(body)
+            found += [span for one in request.resource_spans for scope in one.scope_spans for span in scope.spans]
+        return sorted(found, key=lambda span: span.start_time_unix_nano)
+
+
+@pytest.mark.proof
+def test_the_tree_reaches_a_collector_without_langsmith(tmp_path: Path) -> None:
+    left_out = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    command = [sys.executable, "-m", "persimchat", "run", "Tea?", "-n", "2", "--messages", "2", "--model", "offline"]
+    with Collector() as collector:
+        environment = {
+            **inherited, "LANGSMITH_TRACING": "true", "LANGSMITH_TRACING_MODE": "otel", "OPENAI_API_KEY": KEY,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+        }  # fmt: skip
+        subprocess.run(
+            [*command, "--quiet", "--out", str(tmp_path)],
+            env=environment, capture_output=True, text=True, check=True, timeout=200,
+        )  # fmt: skip
+    spans = collector.spans()
+    assert set(collector.paths) == {"/v1/traces"}
+    assert len({span.trace_id for span in spans}) == 1
+    (root,) = [span for span in spans if not span.parent_span_id]
+    assert root.name == "conversation"
+    turns = [span for span in spans if span.parent_span_id == root.span_id]
+    assert [span.name for span in turns] == ["awakening", "turn 1", "turn 2"]
+    under = [span.name for span in spans if span.parent_span_id == turns[2].span_id]
+    assert {"speak", "hear", "publish", "end_check"} <= set(under)
+    spoken = next(span for span in spans if span.name.startswith("natural_language:"))
+    told = {one.key: one.value for one in spoken.attributes}
+    assert told["gen_ai.usage.input_tokens"].int_value > 0
+    assert told["langsmith.metadata.agent"].string_value == spoken.name.partition(":")[2]
+    assert not any(KEY.encode() in body for body in collector.bodies)
+    assert sum(map(len, collector.bodies)) / 2 <= 200_000, "bytes an utterance of two agents, awakening included"
+
+
+BOUND = 200_000
+"""Bytes an utterance of three agents, before compression, in a discussion."""
+
+STEPS = 80_000
+"""Of these, what is no request to a model, in any kind of conversation."""
+
+
+def told_size(server: LangSmithServer) -> dict[str, int]:
+    """Bytes by kind of run: requests to models and everything else."""
+    kinds: Counter[str] = Counter()
+    for run, size in server.sizes.items():
+        kinds[server.runs[run]["run_type"]] += size
+    return dict(kinds)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("mode", ["discussion", "debate"])
+def test_a_trace_takes_200_kb_an_utterance_of_three_at_the_most(mode: str) -> None:
+    with tracing() as server:
+        result = persimchat.simulate("Tea or coffee?", PEOPLE, model="offline", max_messages=6, seed=1, mode=mode)
+    kinds = told_size(server)
+    said = len(result.utterances)
+    assert kinds["chain"] / said <= STEPS, kinds
+    assert kinds["llm"] > kinds["chain"], "most of it is what was asked and answered"
+    if mode == "discussion":  # a debate has four requests more, and ends when it wants
+        assert sum(kinds.values()) / said <= BOUND, kinds
+
+
+@pytest.mark.proof
+def test_requests_and_answers_are_told_whole() -> None:
+    with LoopbackServer() as llm, tracing() as server:
+        persimchat.simulate("Tea or coffee?", PEOPLE, model=llm.model(), max_messages=3, seed=1)
+    (tree,) = server.trees()
+    asked = Counter(tuple(str(m["content"]) for m in body["messages"]) for body in llm.bodies())
+    seen = Counter(
+        tuple(str(m["kwargs"]["content"]) for m in run.fields["inputs"]["messages"][0]) for run in tree.models()
+    )
+    assert seen == asked
+    for run in tree.models():
+        ((answer,),) = run.fields["outputs"]["generations"]
+        assert answer["message"]["kwargs"]["content"]
+        assert run.metadata["usage_metadata"]["output_tokens"] > 0
+        assert run.fields["end_time"] > run.fields["start_time"]
+
+
+@pytest.mark.proof
+def test_steps_say_who_did_what_and_what_changed_without_whole_minds() -> None:
+    with tracing() as server:
+        result = persimchat.simulate("Tea or coffee?", PEOPLE, model="offline", max_messages=3, seed=1)
+    (tree,) = server.trees()
+    steps = [run for run in tree.all() if run.fields["run_type"] == "chain"]
+    by_name: dict[str, Traced] = {run.name: run for run in steps}
+    last = result.utterances[-1]
+    assert by_name["turn 3"].fields["outputs"]["messages"] == [f"{last.speaker}: {last.text}"]
+    assert by_name["speak"].fields["outputs"]["messages"] == [f"{last.speaker}: {last.text}"]
+    hearing = by_name[f"hear:{last.speaker}"]
+    assert hearing.fields["inputs"]["agent"] == last.speaker
+    assert hearing.fields["inputs"]["heard"].startswith(f"{last.speaker}: {last.text}"[:100])
+    mind = next(mind for mind in result.minds if mind.agent == last.speaker and mind.turn == 3)
+    below = {run.name: run.fields.get("outputs") for run in hearing.all()}
+    assert below["feel"]["emotion"] == mind.emotion
+    assert below["judge_need_to_talk"]["need_reasoning"] == mind.need_reasoning
+    assert below["perceive"]["percept"] == mind.percept.model_dump()
+    assert below["wonder"]["focal_points"] == mind.focal_points
+    assert below["remember_utterance"]["recalled"]["memories"] == len(mind.recalled)
+    assert max(len(str(run.fields.get("inputs"))) + len(str(run.fields.get("outputs"))) for run in steps) < 6000
+
+
+@pytest.mark.proof
+async def test_inside_somebody_elses_graph_it_takes_no_more() -> None:
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("group", persimchat.conversation_node(Settings(model="offline", max_messages=6, seed=1)))
+    builder.add_edge(START, "group")
+    with tracing() as server:
+        await builder.compile(name="mine").ainvoke({"messages": [("user", "Tea or coffee?")]})
+    (tree,) = server.trees()
+    assert tree.name == "mine"
+    assert tree.fields["inputs"]["messages"], "what is not ours is told as LangChain tells it"
+    assert sum(told_size(server).values()) / 6 <= BOUND * 4 / 3, "four agents"
+    conversation = next(run for run in tree.all() if run.name == "conversation" and run.fields["outputs"])
+    assert len([line for line in conversation.fields["outputs"]["messages"] if ": " in line]) >= 6
+
+
+@pytest.mark.proof
+def test_hidden_inputs_and_outputs_stay_hidden() -> None:
+    with tracing(hide_inputs=True, hide_outputs=True) as server:
+        result = persimchat.simulate("Tea or coffee?", PEOPLE, model="offline", max_messages=2, seed=1)
+    (tree,) = server.trees()
+    assert not any(run.fields.get("inputs") or run.fields.get("outputs") for run in tree.all())
+    assert not any(said.text.encode() in server.raw for said in result.utterances)
+
+
+KEYS = ["messages", "agents", "recalled", "stm", "alive", "unsaved", "participants", "persona", "heard"]
+
+
+@pytest.mark.proof
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS), inner),
+    )
+)
+def test_whatever_a_step_is_given_it_can_be_told(value: Any) -> None:
+    assert isinstance(told_input(value), dict)
+    assert isinstance(told_output({}, value), dict)
+
+
+@pytest.mark.proof
+def test_messages_of_others_are_told_where_a_conversation_begins() -> None:
+    begun = told_input({"messages": [HumanMessage("Tea or coffee?")], "participants": [{"name": "Ada"}, "Bo"]})
+    assert begun == {"messages": ["Tea or coffee?"], "participants": ["Ada", "Bo"]}
+
+
+@pytest.mark.proof
+def test_an_update_that_says_where_it_leads_is_told_as_any_other() -> None:
+    update = {"agents": {"Ada": {"emotion": {"joy": 3}, "stm": {"theme": "Tea."}}}, "usage": [1]}
+    assert told_output({}, {"output": Command(update=update, goto="end_check")}) == told_output({}, update) != {}

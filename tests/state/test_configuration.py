@@ -210,5 +210,18 @@ def test_settings_that_contradict_each_other_are_refused_together(
     write: Callable[..., Path], refused: Callable[..., str]
 ):
     path = write("settings.yaml", "choices: [A, B]\n")
-    refused(lambda: load_settings(path, environment={}), "choices go with answer_format=choice", "Leave one")
-    refused(lambda: load_settings(environment={}, baseline="mad"), "baseline=mad is a debate", "persimchat debate")
+    refused(lambda: load_settings(path, environment={}, mode="debate"), "go with answer_format=choice", "Leave one")
+    refused(lambda: load_settings(path, environment={}), "choices does not go with a discussion", "of debates")
+    refused(
+        lambda: load_settings(environment={}, baseline="mad"), "baseline=mad, which is a debate", "persimchat debate"
+    )
+
+
+def test_the_environment_is_for_all_kinds(refused: Callable[..., str]) -> None:
+    """What a conversation does not have is refused only where it was given for that conversation."""
+    environment = {"PERSIMCHAT_JUDGE_WINDOW": "5", "PERSIMCHAT_MAX_MESSAGES": "7"}
+    found, debate = (load_settings(environment=environment, mode=mode) for mode in ("discussion", "debate"))
+    assert (found.judge_window, found.max_messages, debate.judge_window) == (10, 7, 5)
+    assert load_settings(environment={}, base=debate, mode="discussion").judge_window == 10
+    words = "judge_window=6 does not go with a discussion"
+    refused(lambda: load_settings(environment=environment, judge_window=6), words)

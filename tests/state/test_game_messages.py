@@ -10,17 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from offenders import check_each
 
-from persimchat.state.errors import InputError
-from persimchat.state.game_messages import (
+from persimchat.state.companion.game_messages import (
     MESSAGES,
     MOST_BYTES,
-    AddPersonaMessage,
-    MoveMessage,
-    UpdateMetaMessage,
     id_of,
     read_message,
     read_object,
 )
+from persimchat.state.errors import InputError
 
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
 STOVE = {
@@ -72,7 +69,6 @@ def test_every_message_is_read_in_both_spellings() -> None:
 def test_a_location_has_either_name_and_needs_no_arena() -> None:
     sector = {"world": "Lake", "sector": "Ferry stage"}
     paper, code = (read("MoveMessage", [{"name": "Oda", key: sector}]) for key in ("curr_location", "curr_loc"))
-    assert isinstance(paper, MoveMessage)
     assert paper == code
     assert paper.data[0].curr_location is not None
     assert paper.data[0].curr_location.arena is None
@@ -86,13 +82,11 @@ def test_an_event_without_a_predicate_is_read_as_the_code_sends_it() -> None:
 @pytest.mark.parametrize("text", ["March 03, 2025, 11:40:00", "2025-03-03 11:40", "2025-03-03T11:40:00"])
 def test_a_time_has_either_form(text: str) -> None:
     message = read("UpdateMetaMessage", {"curr_time": text})
-    assert isinstance(message, UpdateMetaMessage)
     assert message.data.curr_time == "2025-03-03T11:40:00"
 
 
 def test_all_of_scratch_data_is_optional_and_unknown_fields_are_passed_over() -> None:
     message = read("AddPersonaMessage", {"name": "Tomasz", "scratch_data": {"vision_r": 8}, "look": "tall"})
-    assert isinstance(message, AddPersonaMessage)
     assert set(message.data.scratch_data.model_dump().values()) == {None}
 
 

@@ -136,9 +136,9 @@ def test_without_pruning_nothing_is_written() -> None:
         ({"pruning.responses": 0}, "from 1 to 10"),
         ({"pruning.strenght": 0.5}, "unknown setting 'pruning.strenght'"),
         ({"pruning.lambda": 0.5, "pruning.method": "none"}, "pruning.method=none prunes nothing"),
-        ({"pruning.lambda": 0.5, "baseline": "group_chat"}, "has no minds whose prompts are pruned"),
-        ({"pruning.lambda": 0.5, "mode": "story"}, "not with cognition=strategist"),
-        ({"pruning.remove": "m", "baseline": "mad", "mode": "debate"}, "has no minds whose prompts are pruned"),
+        ({"pruning.lambda": 0.5, "baseline": "group_chat"}, "does not go with baseline=group_chat, which has no minds"),
+        ({"pruning.lambda": 0.5, "mode": "story"}, "does not go with cognition=strategist"),
+        ({"pruning.remove": "m", "baseline": "mad", "mode": "debate"}, "does not go with baseline=mad"),
     ],
 )
 def test_bad_settings_are_refused_with_field_and_remedy(given: dict[str, Any], said: str) -> None:

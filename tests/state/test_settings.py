@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import math
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+from offenders import check_each
 from pydantic import ValidationError
 
-from persimchat.state.settings import MODULES, RetrievalWeights, Settings
+from persimchat.app.commands.setting_command import condition_in_words, default_in_words
+from persimchat.state import kinds
+from persimchat.state.configuration import load_settings, parse_assignment
+from persimchat.state.errors import InputError
+from persimchat.state.setting import GROUPS
+from persimchat.state.settings import ABOUT, MODULES, PART, RetrievalWeights, Settings
 
 
 def test_frozen():
@@ -49,10 +59,10 @@ def test_frozen():
 )
 def test_bounds(field: str, good: list[Any], bad: list[Any]):
     for value in good:
-        assert field in Settings.model_validate({field: value}).model_fields_set
+        assert field in Settings.model_validate({field: value}, context=PART).model_fields_set
     for value in bad:
         with pytest.raises(ValidationError):
-            Settings.model_validate({field: value})
+            Settings.model_validate({field: value}, context=PART)
 
 
 def test_defaults_are_the_thesis_base():
@@ -90,14 +100,20 @@ def test_yaml_switches_are_understood():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"answer_format": "choice"}, "two or more different choices"),
-        ({"answer_format": "choice", "choices": ["A"]}, "two or more different choices"),
-        ({"answer_format": "choice", "choices": ["Tea", "tea"]}, "two or more different choices"),
-        ({"choices": ["A", "B"]}, "go with answer_format=choice"),
-        ({"baseline": "mad", "mode": "debate", "pattern": "selector"}, "does not use pattern"),
-        ({"baseline": "mad", "mode": "debate", "judge": "persona"}, "does not use judge"),
-        ({"baseline": "group_chat", "pattern": "selector"}, "does not use pattern"),
-        ({"baseline": "group_chat", "mode": "debate", "judge": "persona"}, "does not use judge"),
+        ({"mode": "debate", "answer_format": "choice"}, "two or more different choices"),
+        ({"mode": "debate", "answer_format": "choice", "choices": ["A"]}, "two or more different choices"),
+        ({"mode": "debate", "answer_format": "choice", "choices": ["Tea", "tea"]}, "two or more different choices"),
+        ({"mode": "debate", "choices": ["A", "B"]}, "go with answer_format=choice"),
+        ({"judge_window": 5}, "judge_window=5 does not go with a discussion; it is a setting of debates"),
+        ({"choices": ["A", "B"]}, "the setting choices does not go with a discussion"),
+        ({"mode": "debate", "cognition": "strategist"}, "cognition=strategist does not go with a debate"),
+        ({"mode": "story", "pattern": "round_robin"}, "pattern=round_robin does not go with a story"),
+        ({"mode": "story", "listeners": 2}, "listeners=2 does not go with a story; leave listeners out"),
+        ({"cognition": "fixed", "memory_filtering": True}, "memory_filtering=true does not go with cognition=fixed"),
+        ({"baseline": "mad", "mode": "debate", "pattern": "selector"}, "does not go with baseline=mad"),
+        ({"baseline": "mad", "mode": "debate", "judge": "persona"}, "leave judge out"),
+        ({"baseline": "group_chat", "pattern": "selector"}, "does not go with baseline=group_chat"),
+        ({"baseline": "group_chat", "mode": "debate", "judge": "persona"}, "leave judge out"),
         ({"baseline": "mad"}, "is a debate"),
         ({"baseline": "reconcile", "mode": "discussion"}, "is a debate"),
         ({"baseline": "single_agent", "mode": "debate"}, "is a discussion"),
@@ -113,3 +129,136 @@ def test_the_judge_s_mind_asks_the_judge_s_model():
     assert settings.of_judge().model_for("Judge", "emotion") == "c"
     assert settings.of_judge().model_for("Judge", "planning") == "c"
     assert Settings(model="a").of_judge().model_for("Judge", "emotion") == "a"
+
+
+# What settings say of their use
+
+
+def test_settings_are_listed_group_by_group():
+    assert list(ABOUT) == list(Settings.model_fields)
+    groups = [about.group for about in ABOUT.values()]
+    assert list(dict.fromkeys(groups)) == list(GROUPS)
+    assert groups == sorted(groups, key=list(GROUPS).index)
+
+
+def test_conditions_name_settings_and_values_that_there_are():
+    for name, about in ABOUT.items():
+        for other, values in about.needs.items():
+            annotation = Settings.model_fields[other].annotation
+            given = get_args(annotation)
+            literals = {value for part in given for value in get_args(part)} | set(given)
+            assert set(values) <= literals, name
+            assert list(ABOUT).index(other) < list(ABOUT).index(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("max_messages", "10; debates: 60"),
+        ("closing", "near_limit; debates: off"),
+        ("analysis", "no"),
+        ("relationships", "yes"),
+        ("selection_temperature", "1.0"),
+        ("answer_tokens", "not set"),
+        ("budget_calls", "no limit"),
+        ("choices", "none"),
+    ],
+)
+def test_defaults_in_words(name: str, words: str):
+    assert default_in_words(name) == words
+
+
+def test_conditions_in_words():
+    assert condition_in_words("selection_temperature") == "pattern=need_to_talk and selection=softmax"
+    assert condition_in_words("allow_repeated_speaker") == "pattern=need_to_talk or selector"
+    assert condition_in_words("seed") == ""
+
+
+# Every number among the settings has bounds, and true is no number
+
+
+NUMBERS = [
+    *(n for n, f in Settings.model_fields.items() if {int, float} & {f.annotation, *get_args(f.annotation)}),
+    *(f"weights.{name}" for name in RetrievalWeights.model_fields),
+]
+ABSURD: list[Any] = [
+    True,
+    False,
+    -1,
+    math.nan,
+    math.inf,
+    -math.inf,
+    1e300,
+    10**40,
+    10**400,
+    "true",
+    "nan",
+    "inf",
+    "abc",
+]
+
+
+def test_all_are_found() -> None:
+    assert {"max_messages", "requests_per_second", "seed", "budget_usd", "weights.recency"} <= set(NUMBERS)
+
+
+def test_an_absurd_number_is_refused() -> None:
+    def check(name: str, value: Any) -> None:
+        with pytest.raises(InputError) as caught:
+            load_settings(environment={}, **{name: value})
+        assert name in str(caught.value)
+        assert len(str(caught.value)) < 500
+
+    check_each(product(NUMBERS, ABSURD), check)
+
+
+@pytest.mark.parametrize("name", ["requests_per_second", "timeout_s", "budget_usd", "selection_temperature"])
+def test_a_number_next_to_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} should be greater than or equal to"):
+        load_settings(environment={}, **{name: 1e-300})
+
+
+@pytest.mark.parametrize("text", ["true", "1e-300", "-1", ".inf", "9" * 400])
+def test_the_same_from_everywhere(text: str, tmp_path: Path) -> None:
+    """A file in YAML or JSON, the environment, and `--set`."""
+    (tmp_path / "s.yaml").write_text(f"requests_per_second: {text}\n", encoding="utf-8")
+    (tmp_path / "s.json").write_text(json.dumps({"requests_per_second": text == "true" or text}), encoding="utf-8")
+    for ask in (
+        lambda: load_settings(tmp_path / "s.yaml", environment={}),
+        lambda: load_settings(tmp_path / "s.json", environment={}),
+        lambda: load_settings(environment={"PERSIMCHAT_REQUESTS_PER_SECOND": text}),
+        lambda: load_settings(environment={}, **dict([parse_assignment(f"requests_per_second={text}")])),
+    ):
+        with pytest.raises(InputError, match="requests_per_second"):
+            ask()
+
+
+@pytest.mark.parametrize("price", [True, -1, math.nan, math.inf, 1e300])
+def test_prices_have_bounds(price: Any) -> None:
+    with pytest.raises(InputError, match="prices"):
+        load_settings(environment={}, prices={"a": [price, 1]})
+
+
+GIVEN = {
+    "judge_window": 5,
+    "rounds": 2,
+    "pattern": "selector",
+    "listeners": 3,
+    "analysis": True,
+    "memory_filtering": True,
+    "answer_format": "yesno",
+    "pruning": {"lambda": 0.5},
+    "seed": 4,
+}
+
+
+@pytest.mark.parametrize("kind", [*kinds.KINDS, kinds.Fixed], ids=lambda kind: kind.__name__)
+def test_what_fits_a_kind_is_accepted_and_the_rest_is_refused(kind: type[kinds.Choice]) -> None:
+    """What `fitting` leaves out is what is refused, and changes nothing."""
+    chosen = kinds.chosen_by(kind)
+    fits = {n: v for n, v in kinds.fitting(GIVEN, **chosen).items() if n not in kind.ONLY}
+    assert Settings.model_validate({**chosen, **fits}).seed == 4
+    for name in GIVEN.keys() - fits.keys() - kind.ONLY.keys():
+        assert name in kinds.unheeded(chosen)
+        with pytest.raises(ValidationError, match="does not go with"):
+            Settings.model_validate({**chosen, name: GIVEN[name]})

@@ -172,7 +172,7 @@ async def test_a_run_is_cancelled_and_goes_on(client: LangGraphClient, thread: s
     [
         ("discussion", {"max_messages": 0}, "max_messages should be greater", "a whole number from 1 to 100000"),
         ("debate", {"pattern": "loudest"}, "pattern should be", "need_to_talk, round_robin, selector"),
-        ("mad", {"mode": "discussion"}, "baseline=mad is a debate", "Set mode=debate"),
+        ("mad", {"mode": "discussion"}, "baseline=mad, which is a debate", "Set mode=debate"),
         ("debate", {"baseline": "mad"}, "baseline=mad", "Leave it out"),
         ("discussion", {"weights": {"recency": -1}}, "weights.recency", "0 to 100"),
     ],

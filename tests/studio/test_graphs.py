@@ -1,17 +1,21 @@
-"""The graphs of langgraph.json as LangGraph's server shows them: what they are, their forms, their drawing."""
+"""On LangGraph's server: what Studio shows, stories, companions, and the commands of the document."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from documents import BLOCKS, NOT_RUN
 from langgraph_sdk.client import LangGraphClient
+from studio.serving import Server
 
 from persimchat.graph.studio import PRESETS
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
+
+
 INPUT = ["topic", "messages", "participants", "relationships", "social_goals", "rules", "guide"]
 
 
@@ -79,16 +83,21 @@ async def test_the_form_of_the_settings(client: LangGraphClient, graph: str):
     schema = (await schemas(client, graph))["context_schema"]
     properties, meant = schema["properties"], Settings(**PRESETS[graph])
     assert schema["title"] == f"Settings of {graph}"
-    assert list(properties) == list(Settings.model_fields)
+    shows = {"judge_window": ("debate",), "rounds": ("story", "mad", "mad_judge", "reconcile"), "seed": tuple(PRESETS)}
+    assert {name: graph in graphs for name, graphs in shows.items()} == {name: name in properties for name in shows}
+    assert list(properties) == [name for name in Settings.model_fields if name in properties]
     assert [name for name, field in properties.items() if not (field.get("title") or "$ref" in field)] == []
     assert [name for name, field in properties.items() if not field["description"]] == []
     shown = {name: field["default"] for name, field in properties.items()}
-    assert shown == meant.whole()
-    assert shown["max_messages"] == {"debate": 60, "story": 100_000}.get(PRESETS[graph].get("mode", "discussion"), 10)
-    assert (properties["max_messages"]["minimum"], properties["max_messages"]["maximum"]) == (1, 100_000)
-    assert properties["pattern"]["enum"] == ["need_to_talk", "round_robin", "selector"]
+    assert shown == {name: value for name, value in meant.whole().items() if name in properties}
+    if "max_messages" in properties:
+        assert shown["max_messages"] == {"debate": 60}.get(PRESETS[graph]["mode"], 10)
+        assert (properties["max_messages"]["minimum"], properties["max_messages"]["maximum"]) == (1, 100_000)
+    if "pattern" in properties:
+        assert properties["pattern"]["enum"] == ["need_to_talk", "round_robin", "selector"]
     assert properties["budget_usd"]["title"] == "Budget (USD)"
-    assert schema["$defs"]["RetrievalWeights"]["properties"]["recency"]["maximum"] == 100
+    if "weights" in properties:
+        assert schema["$defs"]["RetrievalWeights"]["properties"]["recency"]["maximum"] == 100
 
 
 async def test_the_drawing_shows_hearing_and_thinking_by_their_modules(client: LangGraphClient):
@@ -100,3 +109,90 @@ async def test_the_drawing_shows_hearing_and_thinking_by_their_modules(client: L
     assert {"speak", "publish", "judge", "end_check", "person_speaks", "intervene"} <= nodes
     ends = {end for edge in drawn["edges"] for end in (str(edge["source"]), str(edge["target"]))}
     assert ends <= nodes
+
+
+async def test_a_character_is_played_by_resuming(client: LangGraphClient, thread: str) -> None:
+    names = ("Ann Lind", "Bo Vik", "Cy Dahl")
+    people = [{"name": name, "description": "Somebody.", "human": name == "Ann Lind"} for name in names]
+    characters = {
+        name: {"main": True, "beliefs": [{"text": "I lead.", "score": 60, "for": name}]} if name != "Cy Dahl" else {}
+        for name in names
+    }
+    stages = [{"kind": "private", "exchanges": 1}]
+    story = {"characters": characters, "stages": stages, "settlement": {}, "first_impressions": False}
+    given: dict[str, Any] | None = {"topic": "Who leads?", "participants": people, "story": story}
+    context: Any = {"model": "offline", "rounds": 1}
+    answers: dict[str, list[Any]] = {
+        "choice": [{"choice": "Zoe"}, "Bo"],
+        "utterance": ["Hello.", {"pass": True}, {"text": "A last word."}],
+        "ballot": [1, "Ann", {"choice": 1}],
+    }
+    asked, command = [], None
+    while True:
+        await client.runs.wait(thread, "story", input=given, command=command, context=context)
+        state: Any = await client.threads.get_state(thread)
+        if not state["interrupts"]:
+            break
+        question = state["interrupts"][0]["value"]
+        asked.append((question["what"], bool(question["problem"])))
+        given, command = None, {"resume": answers[question["what"]].pop(0)}
+    assert asked[:3] == [("choice", False), ("choice", True), ("utterance", False)]
+    assert asked[-2:] == [("ballot", False), ("ballot", False)]
+    assert state["values"]["stop_reason"] == "settled"
+    rooms = [one for one in state["values"]["happenings"] if one["do"] == "met" and one["speaker"] == "Ann Lind"]
+    assert [one["others"] for one in rooms] == [["Bo Vik"]]
+
+
+async def say(client: LangGraphClient, thread: str, text: str, **companion: Any) -> str:
+    """The answer to a plain human message."""
+    given = {"messages": [{"role": "user", "content": text}]}
+    context: Any = {"context": {"companion": companion}} if companion else {}
+    ended: Any = await client.runs.wait(thread, "companion", input=given, **context)
+    assert ended["answer"]["appraised"]
+    assert (ended["messages"][-2]["content"], ended["messages"][-1]["type"]) == (text, "ai")
+    return str(ended["messages"][-1]["content"])
+
+
+async def test_a_message_gets_an_answer_and_the_thread_remembers(client: LangGraphClient, thread: str) -> None:
+    assert "guest" in await say(client, thread, "Good morning!")
+    await say(client, thread, "My dog is called Kiwi.")
+    assert "Kiwi" in await say(client, thread, "What is my dog called?")
+    values: Any = (await client.threads.get_state(thread))["values"]
+    assert (values["number"], len(values["messages"]), values["pending"]) == (3, 6, [])
+
+
+async def test_another_thread_of_the_same_person_remembers_and_of_another_does_not(client: LangGraphClient) -> None:
+    first, second, third = [str((await client.threads.create())["thread_id"]) for _ in range(3)]
+    await say(client, first, "My sister is called Mira.", person="Petr")
+    await say(client, first, "Goodbye!", person="Petr")
+    assert "Mira" in await say(client, second, "What is my sister called?", person="Petr")
+    assert "Mira" not in await say(client, third, "What is my sister called?", person="Eva")
+
+
+async def test_the_mind_is_in_the_servers_store(client: LangGraphClient, thread: str) -> None:
+    await say(client, thread, "I have a cat.", person="Ann", world="studio", agent="Jarmila")
+    spaces = (await client.store.list_namespaces(prefix=["studio"]))["namespaces"]
+    assert [space[1] for space in spaces] == ["minds", "people", "place", "ties"]
+    (mind,) = (await client.store.search_items(("studio", "minds")))["items"]
+    kept = {memory["id"] for memory in mind["value"]["unsaved"]}
+    short = mind["value"]["stm"]
+    assert set(mind["value"]["alive"]) <= kept | {short["id"]}, "no memory is elsewhere only"
+
+
+async def test_its_form_says_who_talks_with_whom(client: LangGraphClient) -> None:
+    (assistant,) = await client.assistants.search(graph_id="companion", limit=1)
+    found: Any = await client.assistants.get_schemas(assistant["assistant_id"])
+    assert set(found["input_schema"]["properties"]) == {"messages", "occurrence"}
+    own = found["context_schema"]["$defs"]["CompanionSettings"]["properties"]
+    assert {"world", "agent", "person"} <= set(own)
+
+
+def test_the_script_runs(server: Server, capsys: pytest.CaptureFixture[str]):
+    (script,) = (block for block in BLOCKS if block.document == "docs/studio.md" and block.language == "python")
+    assert (script.document, script.first) in NOT_RUN
+    assert "http://127.0.0.1:2024" in script.text
+    text = script.text.replace("http://127.0.0.1:2024", server.url)
+    exec(compile(text, script.where, "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    assert "What about cocoa?" in printed
+    assert printed.endswith("3 messages in the fork\n")

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from persimchat.runs.companion.folder import companion_settings
 from persimchat.runs.companion.world import World, opened_world
-from persimchat.runs.companion.worldfile import companion_settings
-from persimchat.state.place import Place
+from persimchat.state.companion.place import Place
 
 LAKE = Place.model_validate(
     {

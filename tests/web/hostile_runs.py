@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from run_folders import HOSTILE, lines, mind, recalled, score, utterance, verdict, write_run
+from run_folders import HOSTILE, mind, recalled, score, utterance, verdict, write_events, write_run
 
 SCRIPT: Final = "</script></style></textarea><script>window.__x=1</script><img src=x onerror=window.__x=2>"
 CHART: Final = ":<svg onload=window.__x=3>{a|b}"
@@ -97,7 +97,7 @@ def hostile_run(out: Path, run: str, **about: Any) -> str:
         {"turn": 3, "do": "say", "speaker": SCRIPT, "text": WHY, "heard_by": None},
         {"turn": 4, "do": "topic", "topic": TOPIC},
     ]
-    (folder / "control.jsonl").write_text(lines(deeds), encoding="utf-8")
+    write_events(folder, [("intervention", deed) for deed in deeds])
     labels = {"name": SCRIPT, "tags": [CHART, VUE[:40], ":window.__x=12", "<img src=x onerror=window.__x=13>"]}
     (folder / "labels.json").write_text(json.dumps(labels), encoding="utf-8")
     return run

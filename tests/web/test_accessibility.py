@@ -142,7 +142,7 @@ def test_other_pages(eyes: Eyes, runs: list[str]):
     eyes.press(".persona-acts .bg-primary")
     eyes.until(".q-dialog textarea")
     found += eyes.look("editor")
-    eyes.open(f"/run/{runs[0]}/interview/Jarmila", ".interview-ask")
+    eyes.open(f"/run/{runs[0]}/interview/Jarmila", ".composer")
     found += eyes.look("interview")
     assert not found, "\n".join(found)
 

@@ -1,4 +1,4 @@
-"""The REST API over real runs with the offline model."""
+"""The REST API of runs: begin, follow, control, read, take away; what is wrong is told with a remedy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
+from run_folders import PEOPLE, put, utterance, write_run
 from web.conftest import begin
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-
-pytestmark = pytest.mark.proof
 
 OFFLINE = {"settings": {"model": "offline", "max_messages": 3}, "participants": ["Jarmila", "Ha Nguyen"]}
 
@@ -37,6 +36,7 @@ def parsed(text: str) -> list[tuple[int | None, dict[str, Any]]]:
     return found
 
 
+@pytest.mark.proof
 async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, web: WebContext):
     started = await api.post("/api/runs", json={"topic": "Tea or coffee?", **OFFLINE})
     assert started.status_code == 201, started.text
@@ -59,6 +59,7 @@ async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, web: Web
     assert [one["run"] for one in listed] == [run]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("live", [True, False])
 async def test_whoever_was_cut_off_goes_on_where_they_were(
     api: httpx.AsyncClient, web: WebContext, run: LiveRun, live: bool
@@ -72,11 +73,12 @@ async def test_whoever_was_cut_off_goes_on_where_they_were(
     assert (await api.get(path, params={"after": len(whole)})).status_code == 204
 
 
+@pytest.mark.proof
 async def test_a_damaged_run_is_told_of(api: httpx.AsyncClient, web: WebContext, run: LiveRun):
     web.runs.forget(run.run)
-    (web.runs.folder(run.run) / "transcript.jsonl").write_text("{}\n")
+    put(web.runs.folder(run.run), "utterance", [{}])
     answer = await api.get(f"/api/runs/{run.run}/events")
-    assert (answer.status_code, "transcript.jsonl" in answer.json()["where"]) == (400, True)
+    assert (answer.status_code, "run.sqlite" in answer.json()["where"]) == (400, True)
 
 
 @pytest.mark.proof
@@ -86,6 +88,7 @@ async def test_a_renamed_run_is_listed_by_the_name_that_finds_it(api: httpx.Asyn
     assert (await api.get(f"/api/runs/{listed['run']}")).json()["utterances"] == 3
 
 
+@pytest.mark.proof
 async def test_people_take_part(api: httpx.AsyncClient, web: WebContext):
     people = [*OFFLINE["participants"], {"name": "Petr", "human": True}]
     body = {"topic": "Tea?", "participants": people, "settings": {"model": "offline", "max_messages": 4}}
@@ -123,6 +126,7 @@ async def test_branch_and_regenerate(api: httpx.AsyncClient, run: LiveRun, web: 
     assert other.board.utterances[1].speaker == run.board.utterances[1].speaker
 
 
+@pytest.mark.proof
 async def test_downloads(api: httpx.AsyncClient, run: LiveRun):
     report = await api.get(f"/api/runs/{run.run}/report")
     assert run.board.utterances[0].text.split()[0] in report.text
@@ -141,6 +145,7 @@ async def test_delete(api: httpx.AsyncClient, run: LiveRun, web: WebContext):
     assert (await api.get(f"/api/runs/{run.run}")).status_code == 404
 
 
+@pytest.mark.proof
 async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, web: WebContext):
     body = {"topic": "Tea?", "settings": {"model": "openai:gpt-4o-mini", "max_messages": 20, "budget_calls": 10}}
     found = (await api.post("/api/estimate", json=body)).json()
@@ -150,6 +155,7 @@ async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, web: WebContex
     assert (await api.get("/api/runs")).json() == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "words"),
     [
@@ -173,6 +179,7 @@ async def test_bad_input(api: httpx.AsyncClient, method: str, path: str, body: A
     assert words in answer.json()["error"] + answer.json()["where"] + answer.json()["remedy"]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "models",
     [
@@ -191,3 +198,43 @@ async def test_a_model_is_not_chosen_by_a_path(api: httpx.AsyncClient, web: WebC
         assert answer.status_code in (400, 422), answer.text
         assert "users of the page cannot choose" in answer.json()["error"], answer.text
     assert web.runs.active == []
+
+
+# Names, tags and alternatives of lines through the REST API
+
+
+async def test_a_run_gets_a_name_and_tags(web: WebContext, api: httpx.AsyncClient):
+    folder = write_run(web.runs.out, run="talk")
+    assert (await api.get("/api/runs/talk/labels")).json() == {"name": "", "tags": []}
+    put = await api.put("/api/runs/talk/labels", json={"name": " First\ntry", "tags": ["pilot", "Pilot", "tea"]})
+    assert (put.status_code, put.json()) == (200, {"name": "First try", "tags": ["pilot", "tea"]})
+    (listed,) = (await api.get("/api/runs", params={"tag": "TEA"})).json()
+    assert (listed["run"], listed["name"], listed["tags"]) == ("talk", "First try", ["pilot", "tea"])
+    assert (await api.get("/api/runs", params={"tag": ["tea", "coffee"]})).json() == []
+    await api.put("/api/runs/talk/labels", json={})
+    assert not (folder / "labels.json").exists()
+
+
+async def test_what_cannot_be_a_label_is_refused(web: WebContext, api: httpx.AsyncClient):
+    folder = write_run(web.runs.out, run="talk")
+    for wanted in ({"name": "x" * 121}, {"tags": ["x" * 41]}, {"tags": ["a,b"]}, {"tags": [f"{n}" for n in range(21)]}):
+        refused = await api.put("/api/runs/talk/labels", json=wanted)
+        assert refused.status_code == 400, wanted
+        assert refused.json()["remedy"]
+    assert (await api.put("/api/runs/nobody/labels", json={})).status_code == 404
+    assert not (folder / "labels.json").exists()
+
+
+async def test_alternatives_of_a_line(web: WebContext, api: httpx.AsyncClient):
+    said = [utterance(turn, PEOPLE[0], text) for turn, text in enumerate(("Hello.", "Tea."), 1)]
+    write_run(web.runs.out, said, run="a")
+    branch = {"of": "a", "turn": 1, "why": "branch", "changed": {}}
+    other = [said[0], utterance(2, PEOPLE[1], "Coffee.", edited_by="branch")]
+    write_run(web.runs.out, other, run="b", branch=branch, started="2026-02-01T12:00:00+00:00")
+    (found,) = (await api.get("/api/runs/b/alternatives")).json()
+    assert (found["turn"], found["shown"]) == (2, 1)
+    assert [(line["run"], line["text"], line["edited_by"]) for line in found["lines"]] == [
+        ("a", "Tea.", None),
+        ("b", "Coffee.", "branch"),
+    ]
+    assert (await api.get("/api/runs/nobody/alternatives")).status_code == 404

@@ -1,8 +1,11 @@
-"""Whatever stands in the body of a request, what is wrong with it is told in the form of the API's errors."""
+"""What is wrong with a request is told in the form of the API's errors, and the API keeps to its description."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,13 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nicegui.testing import User
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from web.conftest import Server
+from web.experiment_folders import hold_cell, write_experiment
 
-from persimchat.app.web.api.bodies import read_json
+from persimchat.app.web.api import models
+from persimchat.app.web.api.bodies import read_json, wrong_in
 from persimchat.app.web.api.models import Branch, Conversation, Intervention
-from persimchat.app.web.api.wrong_requests import wrong_in
-from persimchat.app.web.guard import MOST_BYTES
+from persimchat.app.web.serving import MOST_BYTES
+from persimchat.state import intervention
 from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
 
 JSON = {"content-type": "application/json"}
 
@@ -127,3 +134,65 @@ def test_a_body_of_the_wrong_form_is_told_in_plain_words(model: Any, body: Any, 
     wrong = wrong_in(errors, body)
     assert wrong.what.startswith(words)
     assert wrong.where == where
+
+
+# The REST API takes texts as long as the core does, no longer and no shorter
+
+
+def longest(model: type[BaseModel], *path: str) -> Any:
+    """The `maxLength` of a field, or of what it holds."""
+    schema = model.model_json_schema()["properties"]
+    for part in path:
+        schema = schema[part]
+    return schema["maxLength"]
+
+
+@pytest.mark.parametrize(
+    ("taken", "core", "path"),
+    [
+        (models.Conversation, Scenario, ("topic",)),
+        (models.Conversation, Scenario, ("rules", "items")),
+        (models.Conversation, Scenario, ("social_goals", "additionalProperties", "items")),
+        (models.Say, intervention.Say, ("text",)),
+        (models.Topic, intervention.NewTopic, ("topic",)),
+    ],
+)
+def test_lengths_are_the_core_s(taken: type[BaseModel], core: type[BaseModel], path: tuple[str, ...]):
+    assert longest(taken, *path) == longest(core, *path)
+
+
+# The REST API keeps to its own description: schemathesis sends it what fits and what does not
+
+
+WITHOUT = "positive_data_acceptance"
+"""A check that asks that whatever has the right form is accepted; nobody has the name of a random participant."""
+KNOWN = """
+[parameters]
+"path.run" = ["{run}", "no-run", "small:{cell}"]
+"path.name" = ["small", "none"]
+"path.table" = ["cells.csv", "none.csv"]
+"path.cell" = ["{cell}", "none"]
+
+[[operations]]
+include-name = "DELETE /api/runs/{{run}}"
+parameters = {{ "path.run" = "no-run" }}
+"""
+"""Configuration of schemathesis: a run that there is, and is not deleted."""
+
+
+@pytest.mark.proof
+def test_it_keeps_to_its_description(tmp_path: Path):
+    served = Server(
+        tmp_path, PERSIMCHAT_MAX_MESSAGES="1", PERSIMCHAT_MODEL="offline", PERSIMCHAT_STORE="ephemeral"
+    )  # what it starts is short
+    try:
+        place, (cell, *_) = write_experiment(tmp_path / "results")
+        hold_cell(place, cell)
+        run = httpx.post(f"{served.url}/api/runs", json={"topic": "Tea?"}, timeout=60).json()["run"]
+        (tmp_path / "schemathesis.toml").write_text(KNOWN.format(run=run, cell=cell))
+        command = [sys.executable, "-m", "schemathesis.cli", "run", f"{served.url}/api/openapi.json"]
+        options = ["--max-examples=10", "--seed=7", "--phases=fuzzing", "--no-color", f"--exclude-checks={WITHOUT}"]
+        done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    finally:
+        served.close()
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

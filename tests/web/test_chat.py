@@ -1,4 +1,4 @@
-"""The conversation on the page: what is said, what stands between, and going back in time."""
+"""The conversation on the page: what is said, what stands between and beside it, search, and going back in time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from nicegui.testing import User
 from web.conftest import begin
 
 from persimchat.app.web.board import Board, Line
-from persimchat.app.web.chat.chat_panel import LARGEST, STEP, doing, earlier, later, window
-from persimchat.app.web.chat.lines import LineActions, draw_line
+from persimchat.app.web.chat.conversation import between
+from persimchat.app.web.chat.lines import (
+    LineActions,
+    draw_line,
+)
+from persimchat.app.web.chat.transcript import LARGEST, STEP, doing, earlier, later, window
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.words import t
 from persimchat.runs.events import (
     Continued,
     Judged,
+    MindRecord,
     Paused,
     Position,
     Shortened,
@@ -29,8 +34,6 @@ from persimchat.runs.events import (
     Waiting,
 )
 from persimchat.state.emotion import dominant
-
-pytestmark = pytest.mark.proof
 
 
 def bubbles(user: User) -> list[str]:
@@ -49,6 +52,7 @@ def _web(element: ui.element) -> tuple[int, ...]:
     return tuple(path)
 
 
+@pytest.mark.proof
 @given(st.integers(0, 5_000), st.none() | st.integers(-10, 6_000))
 def test_the_window_is_of_bounded_size_and_inside(count: int, first: int | None):
     low, high = window(count, first)
@@ -59,6 +63,7 @@ def test_the_window_is_of_bounded_size_and_inside(count: int, first: int | None)
         assert high == count
 
 
+@pytest.mark.proof
 @given(st.integers(0, 5_000))
 def test_steps_lead_to_every_line_and_back(count: int):
     seen: set[int] = set()
@@ -72,6 +77,7 @@ def test_steps_lead_to_every_line_and_back(count: int):
         assert first is None or first > before
 
 
+@pytest.mark.proof
 def test_the_strongest_emotion_is_named():
     assert dominant({"anger": 3, "fear": 7}) == "fear"
     assert dominant({"fear": 5, "sadness": 5}) == "sadness"
@@ -79,6 +85,7 @@ def test_the_strongest_emotion_is_named():
     assert dominant({"another": 9}) == "calm"
 
 
+@pytest.mark.proof
 async def test_an_utterance_says_who_when_and_how(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
@@ -91,6 +98,7 @@ async def test_an_utterance_says_who_when_and_how(user: User, web: WebContext):
     await user.should_see("Ended")
 
 
+@pytest.mark.proof
 async def test_going_back_and_forth(user: User, web: WebContext):
     live = await begin(web, messages=5)
     await live.ended()
@@ -104,6 +112,7 @@ async def test_going_back_and_forth(user: User, web: WebContext):
     assert bubbles(user) == texts
 
 
+@pytest.mark.proof
 async def test_an_empty_past_is_shown(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
@@ -111,6 +120,7 @@ async def test_an_empty_past_is_shown(user: User, web: WebContext):
     assert bubbles(user) == []
 
 
+@pytest.mark.proof
 async def test_long_conversations_are_windowed(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
@@ -131,6 +141,7 @@ async def test_long_conversations_are_windowed(user: User, web: WebContext):
     assert bubbles(user) == [f"words {turn}" for turn in range(1_921, 2_001)]
 
 
+@pytest.mark.proof
 async def test_new_utterances_are_drawn_and_said_once(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
@@ -145,6 +156,7 @@ async def test_new_utterances_are_drawn_and_said_once(user: User, web: WebContex
     assert _announced(user) == f"{one.speaker}: Something new."
 
 
+@pytest.mark.proof
 async def test_a_notice_stands_above_what_is_said(user: User, web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()
@@ -154,13 +166,15 @@ async def test_a_notice_stands_above_what_is_said(user: User, web: WebContext):
     await user.should_see("No model was chosen.")
 
 
+@pytest.mark.proof
 async def test_a_server_that_is_waited_for_is_named_until_something_happens(user: User, web: WebContext):
     board = Board()
     told: list[str] = []
 
     @ui.page("/doing")
     def _page() -> None:
-        told.append(doing(board))
+        found = doing(board)
+        told.append(between(board) if found is None else found)
 
     for event in (
         STARTED,
@@ -201,11 +215,12 @@ def board_with(line: Line) -> Board:
     board.take(STARTED)
     for turn in (1, 2, 3):
         board.take(SAID.model_copy(update={"turn": turn, "speaker": "Bo", "text": "So.", "emotion": {}}))
-    board.emotions[0] = {"Ann <b>": {"anger": 1}}
+    board.minds[0] = {"Ann <b>": MindRecord(turn=0, agent="Ann <b>", emotion={"anger": 1})}
     board.take(line)
     return board
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("line", "seen"),
     [
@@ -257,6 +272,7 @@ async def test_every_kind_of_line(user: User, line, seen: list[str]):
         await user.should_see(text)
 
 
+@pytest.mark.proof
 async def test_minds_of_agents_can_be_opened(user: User):
     looked: list[tuple[str, int]] = []
 
@@ -273,6 +289,7 @@ async def test_minds_of_agents_can_be_opened(user: User):
     assert looked == [("Ann <b>", 4)]
 
 
+@pytest.mark.proof
 async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
     live = await begin(web, messages=6, mode="debate", answer_format="yesno")
     await live.ended()
@@ -285,11 +302,12 @@ async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
     await user.should_see("The judge: ")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("language", ["en", "cs"])
 def test_the_catalogue_has_every_sentence(language: str):
-    from persimchat.app.web.words import catalogue, worded
+    from persimchat.app.web.words import worded
     from persimchat.state.emotion import EMOTIONS
-    from persimchat.state.repetition import CORRECTIONS
+    from persimchat.state.speech import CORRECTIONS
 
     keys = [f"ended_{reason}" for reason in ("message_limit", "consensus", "closed", "budget", "stopped")]
     keys += [f"corrected_{name}" for name in CORRECTIONS]
@@ -297,4 +315,3 @@ def test_the_catalogue_has_every_sentence(language: str):
     for key in keys:
         assert worded(f"chat.{key}", language)
     assert all(worded(f"common.emotion_{name}", language) for name in (*EMOTIONS, "calm"))
-    assert all(set(entry) == {"en", "cs"} for name, entry in catalogue().items() if name.startswith("chat."))

@@ -1,4 +1,4 @@
-"""Taking part from the page: a person's turn, the moderator, pause and stop, and going on with a run that is over."""
+"""Taking part from the page: a person's turn, the moderator, pause and stop, going on; and a focus group's guide."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin, until
 
+from persimchat.app.web.chat.composer import questions_of
 from persimchat.app.web.chat.speaking import AS_MODERATOR, voice
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
@@ -19,6 +20,7 @@ from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
+
 
 PEOPLE = ["Petr", "Eva"]
 
@@ -274,45 +276,44 @@ async def test_a_tab_of_before_is_loaded_anew_once(user: User, web: WebContext, 
     assert told == [True]
 
 
-async def test_a_limit_is_raised_in_a_dialog(user: User, web: WebContext):
-    live = await begin(web, messages=2, closing="off")
+@pytest.mark.parametrize(
+    ("settings", "label", "held", "wrong", "right", "turn"),
+    [
+        ({}, "Message limit in all", 12, (2, "Enter a whole number above 2."), 3, 3),
+        ({"budget_calls": 20}, "Budget: calls in all", 40, (0, "Enter a number above 0"), 500, 2),
+    ],
+)
+async def test_a_limit_is_raised_in_a_dialog(
+    user: User,
+    web: WebContext,
+    settings: dict[str, int],
+    label: str,
+    held: int,
+    wrong: tuple[int, str],
+    right: int,
+    turn: int,
+):
+    live = await begin(web, messages=2, closing="off", **settings)
     await live.ended()
     await user.open(f"/run/{live.run}")
+    if settings:
+        await user.should_see("The budget is used up.")
+        await user.should_see("left: 0 calls")
     user.find("Raise the limit…").click()
-    await user.should_see("Message limit in all")
-    (field,) = user.find("Message limit in all").elements
+    await user.should_see(label)
+    (field,) = user.find(label).elements
     assert isinstance(field, ui.number)
-    assert field.value == 12
-    field.value = 2
+    assert field.value == held
+    field.value, why = wrong
     user.find("Resume").click()
-    await user.should_see("Enter a whole number above 2.")
-    field.value = 3
+    await user.should_see(why)
+    field.value = right
     user.find("Resume").click()
     await until(lambda: web.runs.get(live.run) is not live)
     again = web.runs.get(live.run)
     assert again is not None
     await again.ended()
-    assert again.board.turn == 3
-
-
-async def test_a_budget_is_raised_in_a_dialog(user: User, web: WebContext):
-    live = await begin(web, messages=2, closing="off", budget_calls=20)
-    await live.ended()
-    await user.open(f"/run/{live.run}")
-    await user.should_see("The budget is used up.")
-    await user.should_see("left: 0 calls")
-    user.find("Raise the limit…").click()
-    await user.should_see("Budget: calls in all")
-    (field,) = user.find("Budget: calls in all").elements
-    assert isinstance(field, ui.number)
-    assert field.value == 40
-    field.value = 500
-    user.find("Resume").click()
-    await until(lambda: web.runs.get(live.run) is not live)
-    again = web.runs.get(live.run)
-    assert again is not None
-    await again.ended()
-    assert again.board.turn == 2
+    assert again.board.turn == turn
 
 
 async def test_branching_with_another_line(user: User, web: WebContext):
@@ -352,3 +353,59 @@ def test_every_status_has_words(status: str, language: str):
     from persimchat.app.web.words import worded
 
     assert worded(f"chat.status_{status}", language, who="Petr")
+
+
+async def group(web: WebContext) -> LiveRun:
+    """Begin a focus group that one person moderates and another takes part in."""
+    people = [*default_participants(2), {"name": "Mira", "human": True}, {"name": "Petr", "human": True}]
+    guide = {
+        "moderator": "Mira",
+        "questions": [{"ask": "Tea or coffee?", "turns": 1}],
+        "positions": [{"ask": "Do you like tea?", "answer": "choice", "options": ["yes", "a little", "no"]}],
+    }
+    scenario = make_scenario("Tea", people, guide=guide)
+    return await web.runs.start(scenario, Settings(model="offline", cognition="lean"))
+
+
+async def test_who_watches_has_the_next_question_put(user: User, web: WebContext) -> None:
+    asks = [{"ask": "Tea or coffee?", "turns": 9}, {"ask": "And cake?", "turns": 1}]
+    guide = {"moderator": default_participants(1)[0].name, "questions": asks}
+    scenario = make_scenario("Tea", default_participants(3), guide=guide)
+    live = await web.runs.start(scenario, Settings(model="offline", cognition="lean"))
+    live.control.pause()
+    await until(lambda: live.board.paused)
+    await user.open(f"/run/{live.run}")
+    user.find(marker="next-question").click()
+    await user.should_see("The next question of the guide comes after this message.")
+    put, before = questions_of(live.board)[0], live.board.turn
+    live.control.go_on()
+    await until(lambda: questions_of(live.board)[0] == put + 1)
+    assert live.board.utterances[before].question == put + 1  # at once
+    live.control.stop()
+    await live.ended()
+
+
+async def test_people_take_positions_and_moderate(user: User, web: WebContext) -> None:
+    live = await group(web)
+    await until(lambda: live.board.asked)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Petr, before the talk: Do you like tea?")
+    (choice,) = user.find(marker="deciding").elements
+    assert isinstance(choice, ui.radio)
+    assert list(choice.options.values()) == ["yes", "a little", "no"]
+    choice.value = 1
+    user.find(marker="decide").click()
+    await user.should_see("Speak as Mira")  # the tab stays with Petr, who has acted in it
+    user.find("Speak as Mira").click()
+    await user.should_see("Mira, question 1 of 1 is due: put it in these words or in your own")
+    await until(lambda: field(user).value)
+    assert field(user).value == "Tea or coffee?"
+    write(user, "What do you drink?")
+    await until(lambda: live.board.turn)
+    said = live.board.utterances[0]
+    assert (said.speaker, said.text, said.question) == ("Mira", "What do you drink?", 1)
+    await until(lambda: live.board.asked is not None and live.board.asked.what == "position")
+    live.control.answer("no")
+    await until(lambda: live.board.stopped)
+    assert live.board.stopped is not None
+    assert live.board.stopped.reason == "guide"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from nicegui import ui
@@ -17,7 +18,14 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.pairs import Pair
 from persimchat.app.web.serving import web_context
 
-pytestmark = pytest.mark.proof
+pytest.importorskip("nicegui", reason="the extra [web] is not installed")
+from offenders import check_each
+
+from persimchat.app.web.chat.companion import COLOURS, expressions, worlds_in
+from persimchat.app.web.chat.companion_memory import path_of
+from persimchat.app.web.pairs import needs_care
+from persimchat.app.web.words import catalogue
+from persimchat.state.companion import LABELS
 
 PETR = f"/companion?agent={ODA.replace(' ', '+')}&person=Petr"
 HOSTILE = "<img src=x onerror=window.__x=1>"
@@ -49,6 +57,7 @@ def field(user: User, marker: str) -> ui.input | ui.textarea:
     return found
 
 
+@pytest.mark.proof
 async def test_a_name_and_an_agent_are_chosen(user: User) -> None:
     await user.open("/companion")
     await user.should_see("World: Lake.")
@@ -60,12 +69,14 @@ async def test_a_name_and_an_agent_are_chosen(user: User) -> None:
     await user.should_see(f"You have not talked with {ODA} yet.")
 
 
+@pytest.mark.proof
 async def test_no_such_agent(user: User) -> None:
     await user.open("/companion?agent=Odo&person=Petr")
     await user.should_see("Your name")
     await user.should_see(ODA)
 
 
+@pytest.mark.proof
 async def test_words_are_answered(user: User, web: WebContext) -> None:
     await user.open(PETR)
     field(user, "words").set_value("My sister is called Mira.")
@@ -79,6 +90,7 @@ async def test_words_are_answered(user: User, web: WebContext) -> None:
     assert field(user, "words").value == ""
 
 
+@pytest.mark.proof
 async def test_what_is_remembered(user: User, web: WebContext) -> None:
     pair = await talked(web, "My sister is called Mira.", "Goodbye!")
     await until(lambda: pair.over is not None)
@@ -91,6 +103,7 @@ async def test_what_is_remembered(user: User, web: WebContext) -> None:
     await user.should_see("1 line is no longer in force")
 
 
+@pytest.mark.proof
 async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContext) -> None:
     pair = await talked(web, "My sister is called Mira.", "Goodbye!")
     assert pair.tie is not None
@@ -113,6 +126,7 @@ async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContex
     assert pair.tie.facts == []
 
 
+@pytest.mark.proof
 async def test_everything_is_forgotten(user: User, web: WebContext) -> None:
     assert web.world is not None
     pair = await talked(web, "My dog is called Kiwi.", "Goodbye!")
@@ -139,6 +153,7 @@ async def test_everything_is_forgotten(user: User, web: WebContext) -> None:
     await user.should_see(f"You have not talked with {ODA} yet.")
 
 
+@pytest.mark.proof
 async def test_the_end_of_a_talk(user: User, web: WebContext) -> None:
     await talked(web, "My dog is called Kiwi.")
     await user.open(PETR)
@@ -147,6 +162,7 @@ async def test_the_end_of_a_talk(user: User, web: WebContext) -> None:
     await user.should_see("“My dog is called Kiwi.”")
 
 
+@pytest.mark.proof
 async def test_another_person_sees_nothing_of_it(user: User, web: WebContext) -> None:
     await talked(web, "My dog is called Kiwi.", "Goodbye!")
     await user.open(PETR.replace("Petr", "Eva"))
@@ -154,6 +170,7 @@ async def test_another_person_sees_nothing_of_it(user: User, web: WebContext) ->
     await user.should_not_see("Kiwi")
 
 
+@pytest.mark.proof
 async def test_words_of_danger_show_help_and_are_answered(user: User, web: WebContext) -> None:
     await user.open(PETR)
     await user.should_not_see("findahelpline.com")
@@ -164,6 +181,7 @@ async def test_words_of_danger_show_help_and_are_answered(user: User, web: WebCo
     await user.should_not_see("findahelpline.com")
 
 
+@pytest.mark.proof
 async def test_something_happens(user: User, web: WebContext) -> None:
     pair = await talked(web, "Good morning!")
     await user.open(PETR)
@@ -178,6 +196,7 @@ async def test_something_happens(user: User, web: WebContext) -> None:
     assert "fire" in str(mind["companion"].get("seen"))
 
 
+@pytest.mark.proof
 async def test_text_is_only_text(user: User, web: WebContext) -> None:
     await talked(web, f"My sister is called Mira {HOSTILE}.", HOSTILE, "Goodbye!", person="Petr")
     await user.open(PETR)
@@ -186,6 +205,7 @@ async def test_text_is_only_text(user: User, web: WebContext) -> None:
     assert not [one for one in elements if one.tag == "img" or isinstance(one, ui.html | ui.markdown)]
 
 
+@pytest.mark.proof
 async def test_all_is_named_and_in_czech(user: User, web: WebContext) -> None:
     await talked(web, "My sister is called Mira.", "Goodbye!")
     user.http_client.headers["accept-language"] = "cs"
@@ -198,3 +218,62 @@ async def test_all_is_named_and_in_czech(user: User, web: WebContext) -> None:
         if not (one.text or one.props.get("aria-label"))  # icons alone say nothing to a screen reader
     ]
     assert nameless == []
+
+
+CARE = [
+    "I want to die.",
+    "Sometimes I think of SUICIDE",
+    "he’s going to kill   her",
+    "I don’t want to live any more",
+    "My father hits me.",
+    "Chci umřít.",
+    "už nechci\nžít",
+    "Přemýšlím o sebevraždě",
+    "Ich will mich umbringen",
+    "No quiero vivir así",
+    "J'ai envie de mourir",
+]
+NO_CARE = [
+    "",
+    "Good morning!",
+    "The wind kills my plants, but I like to cut paper myself.",
+    "That film was to die for. Want to dine?",
+    "Nechci žitný chléb.",
+    "Die Sonne scheint.",
+    "Je voudrais nettoyer le tueur.",
+]
+
+
+def test_words_that_show_where_help_is() -> None:
+    def fires(text: str) -> None:
+        assert needs_care(text)
+
+    def is_quiet(text: str) -> None:
+        assert not needs_care(text)
+
+    check_each(CARE, fires)
+    check_each(NO_CARE, is_quiet)
+
+
+def test_the_line_of_trust() -> None:
+    assert path_of([5]) == "M5.0 32.0L295.0 32.0"
+    assert path_of([0, 10, 5]) == "M5.0 59.0L150.0 5.0L295.0 32.0"
+
+
+def test_every_expression_is_drawn_and_named() -> None:
+    assert set(expressions()) == set(COLOURS) == set(LABELS)
+    assert {f"companion.emotion_{label}" for label in LABELS} <= set(catalogue())
+    assert len({str(shapes) for shapes in expressions().values()}) == len(LABELS)  # seven different ones
+    for shape in (shape for shapes in expressions().values() for shape in shapes):
+        assert shape.get("tag", "path") in ("path", "circle", "ellipse")
+        ElementTree.Element("shape", shape)
+
+
+def test_worlds_of_a_folder(tmp_path: Path) -> None:
+    assert worlds_in(tmp_path / "none") == []
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "world.sqlite").write_text("{}", encoding="utf-8")
+    (tmp_path / "no world").mkdir()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (found,) = worlds_in(tmp_path)
+    assert (found.folder.name, found.held) == ("lake", False)

@@ -126,7 +126,7 @@ def test_with_keys_alone(server: Server, browser: webdriver.Chrome, driver: subp
     browser.get(f"{server.url}/runs")
     user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     user.until_there(".rail")
-    way = user.tab_to("Experiments")
+    way = user.tab_to("Studies")
     user.press(Keys.ENTER)
     user.wait.until(lambda b: b.current_url.endswith("/experiments"))
     user.until_there(".run-card a")

@@ -9,9 +9,7 @@ from web.experiment_folders import begin_cell, hold_cell, write_experiment
 from web.past_pages import named, press
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.experiments.cells_table import PAGE, matching
-from persimchat.app.web.experiments.command import command_of, file_of
-from persimchat.app.web.experiments.standing import left_in_words
+from persimchat.app.web.experiments.experiments_page import PAGE, command_of, file_of, left_in_words, matching
 from persimchat.app.web.watching import WatchedCell
 from persimchat.experiments.plan import Cell
 
@@ -23,7 +21,7 @@ HOSTILE = "<img src=x onerror=window.__x=1>"
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch):
     """Folders are read whenever somebody asks."""
-    monkeypatch.setattr("persimchat.app.web.results.EVERY_S", 0.0)
+    monkeypatch.setattr("persimchat.app.web.watching.EVERY_S", 0.0)
 
 
 async def test_no_experiments(user: User):

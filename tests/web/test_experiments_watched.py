@@ -12,8 +12,7 @@ from web.experiment_folders import begin_cell, hold_cell, write_experiment
 
 import persimchat.app.web.watching as watching
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.results import EVERY_S, KEPT, Experiments, NoExperimentError
-from persimchat.app.web.watching import Watched
+from persimchat.app.web.watching import EVERY_S, KEPT, Experiments, NoExperimentError, Watched
 from persimchat.experiments.place import EVENTS, PLAN
 from persimchat.state.errors import InputError
 
@@ -66,7 +65,7 @@ async def test_how_far_cells_are(tmp_path: Path, look):
     assert watched.counts == {"done": 1, "begun": 1, "failed": 1, "planned": 1}
     assert not watched.driven
     assert watched.seconds_left is None
-    assert watched.spent.calls == 6
+    assert watched.spent.calls == 3
     hold_cell(place, cells[3], stop_reason="budget")
     assert (await look()).cells[cells[3]].status == "budget"
 
@@ -100,11 +99,11 @@ async def test_a_run_of_another_process_is_running(tmp_path: Path, look, monkeyp
 
 async def test_a_damaged_run_is_told_and_the_others_are_shown(tmp_path: Path, look):
     place, cells = write_experiment(tmp_path / "results")
-    (hold_cell(place, cells[0]) / "run.json").write_text("{")
+    (hold_cell(place, cells[0]) / "run.sqlite").write_text("{")
     hold_cell(place, cells[1])
     watched = await look()
     assert watched.counts == {"failed": 1, "done": 1, "planned": 2}
-    assert "run.json" in watched.cells[cells[0]].why
+    assert "run.sqlite" in watched.cells[cells[0]].why
 
 
 async def test_a_damaged_line_and_a_torn_one(tmp_path: Path, look):

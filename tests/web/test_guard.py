@@ -15,8 +15,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from web.conftest import Server
 
-from persimchat.app.web.guard import COOKIE, MOST_BYTES, POLICY, Guard
-from persimchat.app.web.serving import LOOPBACK, secret_in
+from persimchat.app.web.serving import COOKIE, LOOPBACK, MOST_BYTES, POLICY, Guard, secret_in
 
 TOKEN = "opensesame"
 

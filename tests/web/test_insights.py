@@ -1,4 +1,4 @@
-"""The insights show the turn that is looked at, and nothing later; what there is none of is said in words."""
+"""The panel shows the turn that is looked at, and nothing later; its arithmetic is that of the report."""
 
 from __future__ import annotations
 
@@ -9,27 +9,48 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.testing import User
-from run_folders import PEOPLE, given, manifest, mind, score, utterance, write_debate, write_run, write_steered
+from run_files import logged
+from run_folders import (
+    EMOTIONS,
+    PEOPLE,
+    manifest,
+    mind,
+    put,
+    score,
+    utterance,
+    verdict,
+    write_debate,
+    write_run,
+    write_steered,
+)
+from run_folders import given as given_words
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server, begin, patient
 
-from persimchat.app.web import insights
+from persimchat.app.web import panel
 from persimchat.app.web.board import Board, board_of
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.insights.charts_part import charts_part
-from persimchat.app.web.insights.people_part import people_part
-from persimchat.app.web.insights.talk import talk
+from persimchat.app.web.panel.charts import charts_part, talk
+from persimchat.app.web.panel.people import Stand, Stirring, felt, figures, latest, people_part, stands, stirred, turned
+from persimchat.app.web.serving import web_context
 from persimchat.app.web.shared.chart_box import ChartBox
+from persimchat.app.web.shared.runs import budgets
+from persimchat.reports.charts.lines import Lane, Series, lanes
+from persimchat.reports.charts.model import MOST_POINTS, Chart
+from persimchat.reports.charts.talk import Talk
+from persimchat.reports.palette import people
+from persimchat.reports.report import talk_of
+from persimchat.reports.stances import ledger
+from persimchat.reports.summary import most_active, names_of, summarise
+from persimchat.runs.events import Analysed, MindRecord, Started, Totals
 from persimchat.runs.folder.manifest import Manifest
-from persimchat.runs.reports.charts.lines import Lane, Series, lanes
-from persimchat.runs.reports.charts.model import MOST_POINTS, Chart
-from persimchat.runs.reports.charts.talk import Talk
-
-pytestmark = pytest.mark.proof
+from persimchat.runs.folder.reading import UNKNOWN, read_run
 
 EVA, BO, LI = PEOPLE
 _EVERY = 0.5
@@ -94,6 +115,7 @@ def tea(out: Path, **about: Any) -> Path:
     return write_run(out, said, minds, scores=scores, **about)
 
 
+@pytest.mark.proof
 async def test_figures_at_a_turn(user: User, web: WebContext):
     viewing = await look_at(user, web, tea(web.runs.out), turn=3)
     assert figure(user, "messages") == "3"
@@ -112,6 +134,7 @@ async def test_figures_at_a_turn(user: User, web: WebContext):
     await user.should_not_see("After message 3")
 
 
+@pytest.mark.proof
 async def test_before_the_first_message(user: User, web: WebContext):
     await look_at(user, web, tea(web.runs.out), turn=0)
     assert figure(user, "messages") == "0"
@@ -119,6 +142,7 @@ async def test_before_the_first_message(user: User, web: WebContext):
     assert "--at" in around(user).style
 
 
+@pytest.mark.proof
 async def test_every_chart_says_in_words_what_it_shows(user: User, web: WebContext):
     await look_at(user, web, write_debate(web.runs.out, 12), turn=5)
     found = drawn(user)
@@ -130,6 +154,7 @@ async def test_every_chart_says_in_words_what_it_shows(user: User, web: WebConte
         assert (svg.get("data-first"), svg.get("data-last")) == ("0", "12")
 
 
+@pytest.mark.proof
 async def test_the_slider_moves_a_line_and_draws_nothing_again(user: User, web: WebContext):
     viewing = await look_at(user, web, tea(web.runs.out), turn=1)
     assert around(user).style["--at"] == "0.3"
@@ -145,6 +170,7 @@ async def test_the_slider_moves_a_line_and_draws_nothing_again(user: User, web: 
     assert {title: ElementTree.tostring(svg) for title, svg in drawn(user).items()} == before
 
 
+@pytest.mark.proof
 async def test_long_runs_are_thinned(user: User, web: WebContext):
     await look_at(user, web, write_debate(web.runs.out, 450))
     for svg in drawn(user).values():
@@ -153,6 +179,7 @@ async def test_long_runs_are_thinned(user: User, web: WebContext):
     await user.should_see("Each point is the mean of 3 messages.")
 
 
+@pytest.mark.proof
 async def test_a_poll_without_change_draws_nothing(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
     viewing = await look_at(user, web, tea(web.runs.out))
     updates: list[ui.html] = []
@@ -166,6 +193,7 @@ async def test_a_poll_without_change_draws_nothing(user: User, web: WebContext, 
     assert updates == []
 
 
+@pytest.mark.proof
 async def test_a_live_run_is_drawn_seldom_and_its_newest_turn_is_not_missed(
     user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch
 ):
@@ -175,7 +203,7 @@ async def test_a_live_run_is_drawn_seldom_and_its_newest_turn_is_not_missed(
         drawings.append(board.turn)
         return talk(board, manifest)
 
-    monkeypatch.setattr(insights.charts_part, "talk", counted)
+    monkeypatch.setattr(panel.charts, "talk", counted)
     viewing = Viewing(web, "tea", board_of(tea(web.runs.out / "other", run="tea")))
     monkeypatch.setattr(web.runs, "folder", lambda run: web.runs.out / "other" / run)
     board, whole = viewing.board, [*viewing.board.utterances]
@@ -203,6 +231,7 @@ def eva(last: int, width: int) -> Chart:
     return lanes("Need to talk", [Lane("Eva", "p0", [Series("Eva", "", "p0", [(0, 1), (1, last)])])], width=width)
 
 
+@pytest.mark.proof
 async def test_a_chart_is_laid_out_at_the_width_that_the_browser_tells(user: User, web: WebContext):
     boxes = []
 
@@ -219,6 +248,7 @@ async def test_a_chart_is_laid_out_at_the_width_that_the_browser_tells(user: Use
     assert boxes[0].chart.width == 900
 
 
+@pytest.mark.proof
 async def test_a_chart_is_kept_as_a_picture_and_as_a_table(user: User, web: WebContext):
     @ui.page("/box")
     def _page() -> None:
@@ -234,8 +264,9 @@ async def test_a_chart_is_kept_as_a_picture_and_as_a_table(user: User, web: WebC
     assert ElementTree.fromstring(response.text).get("class") == "chart"
 
 
+@pytest.mark.proof
 async def test_people_only(user: User, web: WebContext):
-    said = [given(1, LI, "Water."), given(2, LI, "Wine.")]
+    said = [given_words(1, LI, "Water."), given_words(2, LI, "Wine.")]
     people = [{"name": LI, "description": "A person.", "human": True}]
     about = {"scenario": {"topic": "Tea?", "participants": people}}
     await look_at(user, web, write_run(web.runs.out, said, [], **about))
@@ -244,6 +275,7 @@ async def test_people_only(user: User, web: WebContext):
     assert figure(user, "last") == "1 word"
 
 
+@pytest.mark.proof
 async def test_a_person_among_agents(user: User, web: WebContext):
     await look_at(user, web, write_steered(web.runs.out))
     assert figure(user, "messages") == "6"
@@ -251,6 +283,7 @@ async def test_a_person_among_agents(user: User, web: WebContext):
     await user.should_see("person")
 
 
+@pytest.mark.proof
 async def test_what_is_left_of_the_budget(user: User, web: WebContext):
     settings = manifest()["settings"] | {"budget_calls": 10, "budget_tokens": 1000, "budget_usd": None}
     await look_at(user, web, tea(web.runs.out, settings=settings))
@@ -258,6 +291,7 @@ async def test_what_is_left_of_the_budget(user: User, web: WebContext):
     await user.should_see("0 of 1,000 left")
 
 
+@pytest.mark.proof
 async def test_names_in_charts_are_data(user: User, web: WebContext):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "{a|b}</text><script>alert(3)</script>")
     await look_at(user, web, write_debate(web.runs.out, 6, names))
@@ -325,3 +359,149 @@ def test_texts_of_charts_are_12_pixels(server: Server, browser, width: int):
         wait.until(lambda b: (found := b.execute_script(SCALES)) and 0.995 <= min(found) <= max(found) < 1.05)
     finally:
         browser.set_window_size(1440, 900)
+
+
+NAMES = st.sampled_from(["Eva", "Bo", "Li", ":x"])
+LEVELS = st.dictionaries(st.integers(0, 40), st.dictionaries(NAMES, st.integers(0, 10)), max_size=30)
+TURNS = st.integers(-1, 45)
+
+
+@given(LEVELS, TURNS)
+def test_the_latest_levels_hold_nothing_of_later_turns(levels: dict[int, dict[str, int]], turn: int):
+    board = Board()
+    board.started = Started(run="a", topic="Tea", participants=["Eva", ":x"], models={}, max_messages=9)
+    for at, found in levels.items():
+        board.minds[at] = {name: MindRecord(turn=at, agent=name, need_to_talk=need) for name, need in found.items()}
+    for name in ("Eva", ":x"):
+        known = sorted((at, found[name]) for at, found in levels.items() if name in found and at <= turn)
+        assert latest(board, turn, "need_to_talk").get(name) == (known[-1][1] if known else None)
+
+
+@pytest.mark.parametrize("turns", [1, 9])
+def test_a_page_draws_from_the_same_data_as_the_report(tmp_path: Path, turns: int):
+    folder = write_debate(tmp_path, turns)
+    record = read_run(folder)
+    shown = talk(board_of(folder), record.manifest)
+    reported = talk_of(record, people(names_of(record)), ledger(record))
+    assert shown.people == reported.people
+    assert (shown.last, shown.speakers, shown.verdicts) == (reported.last, reported.speakers, reported.verdicts)
+    for levels in ("needs", "openness", "felt"):
+        assert {name: [*own] for name, own in getattr(shown, levels).items()} == getattr(reported, levels)
+    assert shown.response_times == reported.response_times
+    assert [row.stance for row in shown.positions] == [row.stance for row in reported.positions]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 9])
+def test_figures_are_those_of_the_summary(tmp_path: Path, turns: int):
+    folder = write_debate(tmp_path, max(turns, 1))
+    if not turns:
+        for kind in ("utterance", "analysis", "verdict", "turn_ended"):
+            put(folder, kind, [])
+    found, summary = figures(board_of(folder), 100), summarise(read_run(folder))
+    assert found.total == summary.total
+    assert [agent.speech for agent in found.agents] == [agent.speech for agent in summary.agents]
+    assert most_active(found.agents) == summary.most_active
+    best = summary.highest_coherence
+    assert found.best == (None if best is None else (best.value, f"{best.speaker}, message {best.turn}"))
+
+
+@pytest.mark.parametrize("turn", [0, 1, 4, 9])
+def test_figures_at_a_turn_are_those_of_a_run_that_ended_there(tmp_path: Path, turn: int):
+    whole = write_debate(tmp_path / "whole", 9)
+    cut = write_debate(tmp_path / "cut", 9)
+    for kind in ("utterance", "analysis"):
+        put(cut, kind, [row for row in logged(cut, kind) if row["turn"] <= turn])
+    put(cut, "verdict", [])
+    summary, found = summarise(read_run(cut)), figures(board_of(whole), turn)
+    assert found.total == summary.total
+    best = summary.highest_coherence
+    assert found.best == (None if best is None else (best.value, f"{best.speaker}, message {best.turn}"))
+    assert [agent.speech for agent in found.agents] == [agent.speech for agent in summary.agents]
+
+
+def test_words_of_people_have_no_response_time(tmp_path: Path):
+    eva, bo, li = PEOPLE
+    said = [utterance(1, eva, response_time_s=2.0), given_words(2, "Moderator", "Go on."), given_words(3, li, "Water.")]
+    found = figures(board_of(write_run(tmp_path, said, scores=[score(1, eva)])), 3)
+    assert found.total.utterances == 3
+    assert found.total.response_time_s.mean == 2.0
+    assert most_active(found.agents) == [eva, li]
+    assert found.last is not None
+    assert (found.last_speaker, found.last.length.last_words, found.last.length.last_tokens) == (li, 1, None)
+
+
+def test_a_message_that_could_not_be_scored_has_no_score():
+    failed = Analysed(
+        turn=1, speaker="Eva", reasoning=None, coherence=None, sentiment=None, engagement=None, failed="x"
+    )
+    assert not failed.is_scored
+
+
+@given(st.integers(1, 1000), st.integers(0, 2000))
+def test_what_is_left_of_a_budget(limit: int, used: int):
+    totals = Totals(calls=used, input_tokens=used, output_tokens=0, cost_usd=None)
+    calls, tokens, usd = budgets({"budget_calls": limit, "budget_tokens": limit, "budget_usd": 1.0}, totals)
+    assert calls.left == tokens.left == max(0, limit - used)
+    assert usd.left is None
+
+
+def test_what_is_left_is_not_known_of_a_run_without_calls():
+    (calls,) = budgets({"budget_calls": 5}, UNKNOWN)
+    assert calls.left is None
+
+
+def feels(**levels: int) -> dict[str, int]:
+    return dict.fromkeys(EMOTIONS, 0) | levels
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Bo hears Eva and grows angry; Li whispers to Bo alone, who turns from no to yes."""
+    said = [
+        utterance(1, EVA, "Yes."),
+        utterance(2, BO, "No."),
+        utterance(3, LI, "Come, Bo.", heard_by=[BO]),
+        utterance(4, EVA, "Yes, I say."),
+        utterance(5, BO, "Well, yes."),
+    ]
+    angry = {0: 0, 1: 4, 2: 4, 3: 4, 4: 6, 5: 6}
+    minds = [mind(turn, BO, emotion=feels(anger=level, happiness=1)) for turn, level in angry.items()]
+    minds += [mind(turn, EVA, emotion=feels(happiness=2)) for turn in range(6)]
+
+    def places(of_bo: str, words: str) -> list[dict[str, Any]]:
+        eva = {"agent": EVA, "position": "For it.", "answer": "yes", "agrees": True}
+        return [eva, {"agent": BO, "position": words, "answer": of_bo, "agrees": of_bo == "yes"}]
+
+    verdicts = [verdict(2, positions=places("no", "Against it.")), verdict(5, positions=places("yes", "Came round."))]
+    settings = manifest()["settings"] | {"mode": "debate", "answer_format": "yesno"}
+    return write_run(tmp_path, said, minds, verdicts=verdicts, settings=settings)
+
+
+def test_positions_are_those_of_the_last_verdict(folder: Path):
+    board = board_of(folder)
+    assert stands(board, 1) == {}
+    assert stands(board, 4)[BO] == Stand("Against it.", "no")
+    assert stands(board, 5)[BO] == Stand("Came round.", "yes")
+
+
+async def test_who_changed_sides_and_after_whom(folder: Path):
+    viewing = Viewing(web_context(folder.parent, folder, folder), folder.name, board_of(folder), 4)
+    await viewing.read()
+    assert turned(viewing) == []
+    viewing.go_to(None)
+    (row,) = turned(viewing)
+    assert (row.agent, row.turn, row.before, row.stance, dict(row.credit)) == (BO, 5, "no", "yes", {EVA: 1.0})
+
+
+def test_the_strongest_feeling_comes_first_with_its_change(folder: Path):
+    board = board_of(folder)
+    assert felt(board, BO, 1) == [("anger", 4, 4), ("happiness", 1, 0)]
+    assert felt(board, BO, 0) == [("happiness", 1, 0)]
+    assert felt(board, LI, 5) is None
+
+
+def test_feelings_change_after_words_that_were_heard(folder: Path):
+    board = board_of(folder)
+    assert stirred(board, 0) == []
+    assert stirred(board, 1) == [Stirring(EVA, BO, 4.0, 1)]
+    assert stirred(board, 5) == [Stirring(EVA, BO, 3.0, 2)]  # 4 and 2 points; his own words and a whisper move nobody

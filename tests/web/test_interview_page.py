@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -12,10 +11,10 @@ from asked_afterwards import baseline
 from loopback.server import LoopbackServer
 from nicegui import ui
 from nicegui.testing import User
-from run_folders import PEOPLE, given
+from run_folders import PEOPLE, given, write_events
 
 from persimchat.app.web.context import WebContext
-from persimchat.runs.folder.interviews import read_interviews
+from persimchat.runs.folder.reading import read_interviews
 
 pytestmark = pytest.mark.proof
 EVA, BO, LI = PEOPLE
@@ -92,8 +91,7 @@ async def test_another_model_answers_and_reads_people_s_words_only_if_allowed(
     user: User, web: WebContext, serving: Callable[..., LoopbackServer]
 ) -> None:
     folder = baseline(web.runs.out, people=[LI])
-    with (folder / "transcript.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(given(5, LI, "Neither.")) + "\n")
+    write_events(folder, [("utterance", given(5, LI, "Neither."))])
     server = serving(lambda _: {"answer": "The warmth of it."})
     await user.open(address(folder.name, EVA))
     await user.should_see("The agent's own model answers.")

@@ -1,22 +1,40 @@
-"""The look into a mind: the right one at the right turn, nothing of a later turn, and words where there is nothing."""
+"""One mind on the page at a turn, and how it is read: its record, its tree of insights, its last plan."""
 
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
-from run_folders import HOSTILE, MARKER, PEOPLE, lines, manifest, mind, recalled, utterance, write_run, write_steered
+from run_folders import (
+    EMOTIONS,
+    HOSTILE,
+    MARKER,
+    PEOPLE,
+    manifest,
+    mind,
+    put,
+    recalled,
+    utterance,
+    write_events,
+    write_run,
+    write_steered,
+)
 from web.conftest import begin
 
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.minds.mind_part import mind_part
-
-pytestmark = pytest.mark.proof
+from persimchat.app.web.panel.mind import mind_part, parts_of
+from persimchat.app.web.panel.mind_reading import DEPTH, MindFile, Node, Tree, felt, look
+from persimchat.runs.events import RecalledMemory
+from persimchat.runs.folder.parts import MindRecord
+from persimchat.state.errors import InputError
 
 EVA, BO, LI = PEOPLE
 SHOWN: dict[str, Any] = {
@@ -65,6 +83,7 @@ def press(user: User, name: str) -> None:
     UserInteraction(user, {button}, None).click()
 
 
+@pytest.mark.proof
 async def test_everything_of_a_mind(user: User, web: WebContext):
     await show(user, web, write(web.runs.out), BO, 2)
     for text in (
@@ -93,6 +112,7 @@ async def test_everything_of_a_mind(user: User, web: WebContext):
         await user.should_not_see(text)
 
 
+@pytest.mark.proof
 async def test_who_was_not_asked_remembers_the_words(user: User, web: WebContext):
     minds = [mind(turn, name, listened=name == EVA) for turn in range(1, 4) for name in PEOPLE]
     folder = write_run(web.runs.out, None, minds)
@@ -120,6 +140,7 @@ async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, web: WebConte
     await user.should_see(f"{EVA} at 0")
 
 
+@pytest.mark.proof
 async def test_the_part_follows_the_slider(user: User, web: WebContext):
     viewing = await show(user, web, write(web.runs.out), BO, 2)
     await user.should_see("After message 2 of 3")
@@ -134,6 +155,7 @@ async def test_the_part_follows_the_slider(user: User, web: WebContext):
     assert viewing.turn == 2  # the whole page went back
 
 
+@pytest.mark.proof
 async def test_the_last_speaker_is_shown_unless_somebody_was_chosen(user: User, web: WebContext):
     viewing = await show(user, web, write(web.runs.out), BO, 3)
     viewing.mind_of = None
@@ -147,41 +169,29 @@ async def test_the_last_speaker_is_shown_unless_somebody_was_chosen(user: User, 
     assert (viewing.part, viewing.mind_of, viewing.turn) == ("mind", BO, 1)
 
 
+@pytest.mark.proof
 async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, web: WebContext):
     await show(user, web, write_steered(web.runs.out), EVA, 2)
     await user.should_see(f"{EVA} perceived nothing")
     await user.should_not_see(MARKER)
 
 
+@pytest.mark.proof
 async def test_a_person_has_no_mind_to_look_into(user: User, web: WebContext):
     folder = write_steered(web.runs.out)
-    (folder / "minds.jsonl").write_text(lines([mind(turn, EVA) for turn in range(7)]), encoding="utf-8")
+    put(folder, "mind", [mind(turn, EVA) for turn in range(7)])
     await show(user, web, folder, LI, 3)
     await user.should_see("A person takes this part.")
 
 
+@pytest.mark.proof
 async def test_baselines_have_no_minds(user: User, web: WebContext):
     settings = manifest()["settings"] | {"baseline": "mad", "mode": "debate"}
     await show(user, web, write_run(web.runs.out, None, [], settings=settings), EVA, 1)
     await user.should_see("It uses no minds")
 
 
-async def test_a_torn_last_line_is_no_error(user: User, web: WebContext):
-    folder = write(web.runs.out)
-    board = await web.runs.board(folder.name)
-    with (folder / "minds.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"turn": 3, "agent": "Eva')
-    viewing = Viewing(web, folder.name, board)
-    viewing.look_at(EVA)
-
-    @ui.page("/mind")
-    async def _page() -> None:
-        await mind_part(viewing)()
-
-    await user.open("/mind")
-    await user.should_see(f"{EVA} at 3")
-
-
+@pytest.mark.proof
 async def test_hostile_words_are_text(user: User, web: WebContext):
     minds = [mind(1, EVA, need_reasoning=HOSTILE, recalled=[recalled(HOSTILE)], focal_points=[HOSTILE])]
     await show(user, web, write_run(web.runs.out, [utterance(1, EVA)], minds), EVA, 1)
@@ -203,6 +213,7 @@ async def test_the_judge_has_a_mind(user: User, web: WebContext):
     await user.should_not_see("Need to talk")
 
 
+@pytest.mark.proof
 async def test_the_mind_has_its_owners_name_and_the_plan_its_age(user: User, web: WebContext):
     viewing = await show(user, web, write(web.runs.out), BO, 2)
     for at, age in ((2, "Made during this message."), (3, "Made during message 2, 1 message ago.")):
@@ -212,3 +223,153 @@ async def test_the_mind_has_its_owners_name_and_the_plan_its_age(user: User, web
     await user.should_see(f"{BO} has made no plan so far.")
     texts = [one.text for one in user.find(kind=ui.label).elements]
     assert not [text for text in texts if re.search(r"\b(it|its)\b", text, re.IGNORECASE)]
+
+
+PARTS = st.floats(-0.5, 3)
+
+
+def write_minds(folder: Path, rows: list[dict[str, Any]]) -> MindFile:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_events(folder, [("mind", row) for row in rows])
+    return MindFile(folder)
+
+
+def insight(key: str, turn: int, *evidence: str) -> dict[str, Any]:
+    about = {"kind": "reflection", "theme": f"Insight {key}", "keywords": ["tea"], "importance": 5, "emotion": [0] * 6}
+    return {"id": key, "turn": turn, "depth": 1, "evidence": list(evidence), **about}
+
+
+def test_every_mind_is_found_as_it_was_written(tmp_path: Path):
+    names = ['Eva "the\\ one"', ":x", "李雷"]
+    rows = [mind(turn, name, need_reasoning=f"{name} {turn}") for turn in range(5) for name in names]
+    file = write_minds(tmp_path, rows)
+    assert file.agents() == names
+    for row in rows:
+        found = file.read(row["agent"], row["turn"])
+        assert found is not None
+        assert found.need_reasoning == row["need_reasoning"]
+    assert file.read("Eva", 2) is None
+    assert file.read(":x", 9) is None
+    before = file.before(":x", 3)
+    assert before is not None
+    assert before.turn == 2
+    assert file.before(":x", 0) is None
+
+
+def test_a_log_that_grows_is_read_as_far_as_it_is_written(tmp_path: Path):
+    file = write_minds(tmp_path, [mind(0, "Eva"), mind(1, "Eva")])
+    assert file.read("Eva", 1) is not None
+    assert file.read("Eva", 2) is None
+    write_minds(tmp_path, [mind(2, "Eva")])
+    assert file.read("Eva", 2) is not None
+
+
+def test_a_damaged_mind_is_named(tmp_path: Path):
+    file = write_minds(tmp_path, [mind(0, "Eva"), mind(1, "Eva", need_to_talk=11)])
+    with pytest.raises(InputError, match=r"run.sqlite, event 2, field record.need_to_talk"):
+        file.read("Eva", 1)
+
+
+def test_plan_and_insights_stay_until_there_are_newer_ones(tmp_path: Path):
+    rows = [
+        mind(0, "Eva"),
+        mind(1, "Eva", plan={"theme": "First plan", "goals": ["rest"]}),
+        mind(2, "Eva", insights=[insight("i1", 1)]),
+        mind(3, "Eva", need_reasoning='it says "plan": null and "insights": []'),
+        mind(4, "Eva", plan={"theme": "Second plan"}, insights=[insight("i2", 3)]),
+    ]
+    file = write_minds(tmp_path, rows)
+    seen = [look(file, "Eva", turn) for turn in range(5)]
+    assert [one.plan.theme if one and one.plan else "" for one in seen] == ["", *["First plan"] * 3, "Second plan"]
+    assert [one.planned for one in seen if one] == [0, 1, 1, 1, 4]
+    assert [one.reflected for one in seen if one] == [0, 0, 2, 2, 4]
+    assert [one.reflections for one in seen if one] == [[], [], [], [], [2]]
+    assert look(file, "Eva", 5) is None
+    assert look(file, "Bo", 1) is None
+
+
+def themes(nodes: list[Node]) -> list[Any]:
+    return [(node.memory.theme if node.memory else None, themes(node.rests_on)) for node in nodes]
+
+
+def test_the_tree_goes_down_to_what_was_heard(tmp_path: Path):
+    heard = {"id": "p1", "kind": "perception", "turn": 1, "theme": "Heard", "keywords": []}
+    rows = [
+        mind(1, "Eva", recalled=[recalled("Recalled", "m1")], short_term_memory=heard),
+        mind(2, "Eva", insights=[insight("i1", 1, "p1", "m1", "lost")], short_term_memory=None),
+        mind(3, "Eva", recalled=[recalled("Insight i1", "i1") | {"kind": "reflection", "turn": 1}]),
+        mind(4, "Eva", insights=[insight("i2", 3, "i1"), insight("i3", 3, "i1", "i2")]),
+    ]
+    file = write_minds(tmp_path, rows)
+    last = look(file, "Eva", 4)
+    assert last is not None
+    below = [("Heard", []), ("Recalled", []), (None, [])]
+    assert themes(last.tree) == [
+        ("Insight i2", [("Insight i1", below)]),
+        ("Insight i3", [("Insight i1", []), ("Insight i2", [])]),
+    ]
+    assert all(node.elsewhere for node in last.tree[1].rests_on)
+
+
+@given(st.lists(st.lists(st.integers(0, 14), max_size=4), min_size=1, max_size=15))
+def test_any_tree_ends(evidence: list[list[int]]):
+    """Whatever insights say that they rest on, also each other in a circle."""
+
+    class Kept(MindFile):
+        def read(self, agent: str, turn: int) -> MindRecord | None:
+            if not 1 <= turn <= len(evidence):
+                return None
+            drawn = [insight(f"i{turn - 1}", turn - 1, *(f"i{n}" for n in evidence[turn - 1]))]
+            row = mind(turn, agent, insights=drawn)
+            row["recalled"] = [recalled(f"{n}", f"i{n}") | {"kind": "reflection", "turn": n} for n in range(15)]
+            return MindRecord.model_validate(row)
+
+        def before(self, agent: str, turn: int) -> MindRecord | None:
+            return self.read(agent, turn - 1)
+
+    file = Kept(Path("nowhere"))
+    newest = file.read("Eva", len(evidence))
+    assert newest is not None
+
+    def depth(node: Node) -> int:
+        return 1 + max(map(depth, node.rests_on), default=0)
+
+    grown = Tree(file, "Eva").of(newest)
+    assert all(depth(node) <= DEPTH + 1 for node in grown)
+
+
+@given(*[PARTS] * 5, st.floats(0, 8))
+def test_the_parts_of_a_score_fill_no_more_than_the_bar(a: float, b: float, c: float, d: float, e: float, most: float):
+    parts = {"recency": a, "importance": b, "relevance": c, "emotional": d, "stm_relevance": e}
+    memory = RecalledMemory.model_validate(recalled("Tea") | parts | {"score": sum(parts.values())})
+    shares = parts_of(memory, most)
+    assert all(share >= 0 for share in shares.values())
+    assert sum(shares.values()) <= 1 + 1e-9
+    known = [(parts[name], share) for name, share in shares.items() if parts[name] > 0.01]
+    assert all(abs(x * other - y * share) < 1e-9 for x, share in known for y, other in known)
+
+
+LEVELS = st.one_of(st.just({}), st.fixed_dictionaries(dict.fromkeys(EMOTIONS, st.integers(0, 10))))
+
+
+@given(LEVELS, st.one_of(st.none(), LEVELS))
+def test_changes_of_emotions_add_up(now: dict[str, int], before: dict[str, int] | None):
+    earlier = None if before is None else MindRecord.model_validate(mind(0, "Eva", emotion=before))
+    found = felt(MindRecord.model_validate(mind(1, "Eva", emotion=now)), earlier)
+    assert [name for name, _, _ in found] == (list(EMOTIONS) if now else [])
+    for name, level, change in found:
+        assert level == now[name]
+        assert change is None if not before else before[name] + (change or 0) == level
+
+
+def test_a_run_of_two_thousand_turns_answers_at_once(tmp_path: Path):
+    many = [recalled(f"Memory {n} of some length, as they are", f"m{n}") for n in range(30)]
+    whole = mind(7, "Eva", recalled=many, plan={"theme": "A plan"})
+    minds = write_minds(
+        tmp_path, [{**whole, "turn": turn, "agent": name} for turn in range(2001) for name in ("Eva", "Bo", "Li")]
+    )
+    assert look(minds, "Bo", 1000) is not None
+    begun = time.perf_counter()
+    for turn in range(900, 1000):
+        assert look(minds, "Li", turn) is not None
+    assert (time.perf_counter() - begun) / 100 < 0.1

@@ -98,13 +98,13 @@ async def test_fields_are_checked_when_they_are_left(user: User):
 
 
 async def test_no_model_of_its_own(user: User):
-    from persimchat.app.web.models.picker import model_picker
+    from persimchat.app.web.models.picker import ModelPicker
 
     given: list[str] = []
 
     @ui.page("/field")
     def _field() -> None:
-        model_picker("", given.append, none="The conversation's")
+        ModelPicker("", given.append, none="The conversation's")
 
     await user.open("/field")
     assert one(user, "model-provider").value == ""
@@ -145,11 +145,11 @@ async def test_a_model_is_downloaded_after_consent_and_removed(user: User, monke
     assert files.stored() == [], "Nothing is downloaded without consent"
     user.find("get-small").click()
     await user.should_see("Download this file?")
-    user.find("consent").click()
+    user.find(marker="agree").click()
     await user.should_see("4 MB · MIT · index")
     user.find("remove-model").click()
     await user.should_see("Remove this model?")
-    user.find("remove-it").click()
+    user.find(marker="agree").click()
     await user.should_see("None yet.")
     assert files.stored() == []
 
@@ -159,7 +159,7 @@ async def test_a_failed_download_is_told(user: User, monkeypatch: pytest.MonkeyP
     await user.open("/models")
     user.find("get-small").click()
     await user.should_see("Download this file?")
-    user.find("consent").click()
+    user.find(marker="agree").click()
     await user.should_see("smollm2 was not downloaded: the package could not be fetched")
 
 

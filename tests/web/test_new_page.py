@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from loopback.server import free_port
+from nicegui import ui
 from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.testing import User
+from nicegui.testing.user_interaction import UserInteraction
 from pydantic import Field
 from pydantic.fields import FieldInfo
 from web.conftest import begin, until
 from web.first_screen import begun, choose, fields, fill, more_settings, one, setting, started
 
-from persimchat.app.commands.setting_options import offered, with_options
+from persimchat.app.commands.setting_command import offered, with_options
 from persimchat.app.commands.wanted import Wanted
-from persimchat.app.web.chat.branch_dialog import changeable
+from persimchat.app.web.chat.run_dialogs import changeable
 from persimchat.app.web.context import WebContext
+from persimchat.app.web.personas import generating
+from persimchat.app.web.personas.chooser import Chosen
+from persimchat.app.web.personas.library import Library
+from persimchat.app.web.setup import faces
 from persimchat.app.web.setup.draft import Draft
-from persimchat.app.web.setup.more_settings import ELSEWHERE, listed
-from persimchat.app.web.setup.seat_dialog import sides
+from persimchat.app.web.setup.faces import sides
+from persimchat.app.web.setup.files_menu import ELSEWHERE, listed
+from persimchat.app.web.setup.form import specs
+from persimchat.app.web.setup.new_page import EXAMPLES
+from persimchat.app.web.setup.scenario_files import SavedSetups
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
-from persimchat.app.web.setup.specs import specs
-from persimchat.app.web.setup.topic_box import EXAMPLES
-from persimchat.app.web.shared.paces import WITH_PEOPLE_S
+from persimchat.app.web.shared.runs import WITH_PEOPLE_S
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
 from persimchat.runs.folder.reading import read_manifest
+from persimchat.state.kinds import groups
+from persimchat.state.persona import Persona
 from persimchat.state.setting import About
 from persimchat.state.settings import ABOUT, Settings
 
@@ -63,6 +73,7 @@ def test_a_new_setting_appears_by_itself(monkeypatch: pytest.MonkeyPatch):
     field = FieldInfo.from_annotated_attribute(int, Field(default=3, description="how loud"))
     monkeypatch.setitem(Settings.__pydantic_fields__, "shouting", field)
     monkeypatch.setitem(ABOUT, "shouting", About(group="speaking", option="N"))
+    monkeypatch.setitem(groups.USUAL, "shouting", 3)
     specs.cache_clear()
     try:
         assert listed("speaking")[-1] == "shouting"
@@ -363,3 +374,218 @@ async def test_what_is_downloaded_is_a_scenario_file(user: User, tmp_path: Path)
     path.write_bytes(response.content)
     draft = Draft.of(load_scenario(path))
     assert (draft.topic, draft.settings) == ("Tea?", {"model": "offline", "mode": "debate"})
+
+
+# The participants on the first screen: their goals and relationships, who comes and goes, and hostile names
+
+
+async def test_a_participant_has_goals_and_relationships(user: User, web: WebContext):
+    first, second = shipped()[0].name, shipped()[1].name
+    await user.open("/")
+    user.find(marker="seat-0").click()
+    user.find(marker="settings-0").click()
+    await user.should_see(marker="seat-goals")
+    fill(user, "model-provider", "other")
+    fill(user, "model-name", "nonsense")
+    user.find("Done").click()
+    assert "nonsense" in one(user, "model-name").error
+    fill(user, "model-provider", "ollama")
+    fill(user, "model-name", "qwen2.5:7b")
+    fill(user, "seat-goals", "win\n\nbe liked")
+    fill(user, f"tie-{second}", "parent_child.to")
+    user.find("Done").click()
+    await user.should_see("2 goals")
+    await user.should_see("ollama:qwen2.5:7b")
+    fill(user, "topic", "Tea?")
+    user.find(marker="files").click()
+    user.find(marker="files-save").click()
+    await user.should_see(marker="save-name")
+    user.find(marker="save-do").click()
+    await user.should_see("Saved as tea.")
+    draft = SavedSetups(web.library).load("tea")
+    assert (draft.seats[0].model, draft.seats[0].goals) == ("ollama:qwen2.5:7b", ["win", "be liked"])
+    (tie,) = draft.relationships
+    assert (tie.from_, tie.to, tie.type) == (second, first, "parent_child")
+
+
+async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPatch):
+    asked: list[list[str]] = []
+
+    async def chosen(web: WebContext, taken: list[str]) -> Chosen:
+        asked.append(list(taken))
+        return Chosen([shipped()[6], shipped()[0]])
+
+    monkeypatch.setattr(faces, "choose_personas", chosen)  # a dialog of its own, with tests of its own
+    await user.open("/")
+    user.find(marker="add").click()
+    await user.should_see(shipped()[6].name)
+    assert asked == [[persona.name for persona in shipped()[:4]]]
+    for persona in shipped()[:4]:
+        user.find(marker="seat-0").click()
+        user.find(marker="remove-0").click()
+        await user.should_see(marker="seat-0")
+        assert persona.name not in one(user, "seat-0").props["data-who"]
+    user.find(marker="start").click()
+    await user.should_see("Please correct: Topic, Participants")
+
+
+async def test_choosing_nobody_draws_nothing(user: User, monkeypatch: pytest.MonkeyPatch):
+    asked: list[WebContext] = []
+
+    async def nobody(web: WebContext, _taken: list[str]) -> Chosen:
+        asked.append(web)
+        return Chosen()
+
+    monkeypatch.setattr(faces, "choose_personas", nobody)  # so it ends, too, when the page is closed
+    await user.open("/")
+    await user.should_see(marker="seat-0")
+    before = one(user, "seat-0")
+    user.find(marker="add").click()
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    assert (len(asked), one(user, "seat-0")) == (1, before)
+
+
+GROUP = [Persona(name=name, description="A commuter.") for name in ("Eva Malá", "Ivo Šír", "Ota Bor")]
+USUAL = [persona.name for persona in shipped()[:4]]
+
+
+def names(user: User) -> list[str]:
+    """Who takes part."""
+    marks = sorted(
+        mark for element in user.client.elements.values() for mark in element._markers if mark.startswith("seat-")
+    )
+    return [str(one(user, mark).props["data-who"]).split(",")[0] for mark in marks]
+
+
+class Made:
+    """The dialog that generates a group, which is made at once."""
+
+    number = 3
+
+    def __init__(self, _library: Library) -> None:
+        self.kept = GROUP[: self.number]
+
+    async def run(self) -> int:
+        return len(self.kept)
+
+
+async def test_a_generated_group_takes_the_place_of_those_whom_nobody_touched(
+    user: User, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(generating, "GenerateDialog", Made)
+    group = [persona.name for persona in GROUP]
+    await user.open("/")
+    assert names(user) == USUAL
+    user.find(marker="generate").click()
+    await user.should_see(f"They take the place of {', '.join(USUAL)}.")
+    assert names(user) == group
+    user.find(marker="keep-too").click()
+    await user.should_not_see(marker="keep-too")
+    assert names(user) == [*group, *USUAL]
+    user.find(marker="files-reset").click()
+    user.find(marker="seat-0").click()
+    user.find(marker="remove-0").click()
+    user.find(marker="generate").click()
+    await user.should_see("Ota Bor")
+    await user.should_not_see(marker="keep-too")
+    assert names(user) == [*USUAL[1:], *group]
+
+
+async def test_people_of_files_take_their_place_too_and_one_alone_does_not(user: User, monkeypatch: pytest.MonkeyPatch):
+    async def chosen(_web: WebContext, _taken: list[str]) -> Chosen:
+        return Chosen(GROUP, of_files=True)
+
+    monkeypatch.setattr(faces, "choose_personas", chosen)
+    monkeypatch.setattr(generating, "GenerateDialog", Made)
+    monkeypatch.setattr(Made, "number", 1)
+    await user.open("/")
+    user.find(marker="generate").click()
+    await user.should_see("Eva Malá")
+    assert names(user) == [*USUAL, "Eva Malá"]
+    user.find(marker="files-reset").click()
+    user.find(marker="add").click()
+    await user.should_see(marker="keep-too")
+    assert names(user) == [persona.name for persona in GROUP]
+    user.find(marker="files-reset").click()
+    await user.should_not_see(marker="keep-too")
+    assert names(user) == USUAL
+
+
+async def test_hostile_names_are_text(user: User, web: WebContext):
+    hostile = '<img src=x onerror=alert(1)>" onclick="alert(2)'
+    text = f"topic: '{hostile}'\nparticipants:\n  - {{name: '{hostile}', description: a}}\n  - Ha\n"
+    (web.library / "scenarios").mkdir(parents=True)
+    (web.library / "scenarios/evil.yaml").write_text(text, encoding="utf-8")
+    await user.open("/?setup=evil")
+    await user.should_see(hostile)
+    keys = [key for element in user.client.elements.values() for key in element.props]
+    assert "onclick" not in keys
+
+
+# Settings that give names a value each: rows that come and go, checked when their field is left
+
+
+def leave(user: User, marker: str, text: str) -> None:
+    """Write into a field, and leave it."""
+    fill(user, marker, text)
+    user.find(marker=marker).trigger("blur")
+
+
+def told(user: User, setting: str, row: str) -> str:
+    """What is said below the rows; empty if the row is not the one that is marked."""
+    marked = one(user, f"value-{setting}-{row}").props["error"]
+    return str(one(user, f"fault-{setting}").text) if marked else ""
+
+
+def remove_first(user: User) -> None:
+    """Press the first button that removes a row."""
+    buttons = [b for b in user.find(kind=ui.button).elements if b.props.get("aria-label") == "Remove this row"]
+    UserInteraction(user, {min(buttons, key=lambda button: button.id)}, None).click()
+
+
+async def test_weights_have_a_field_each(user: User, web: WebContext):
+    await user.open("/")
+    await more_settings(user)
+    fill(user, "topic", "Tea?")
+    fill(user, "setting-max_messages", "1")
+    assert one(user, "value-weights-recency").value == "1"
+    fill(user, "value-weights-recency", "1000")
+    assert not told(user, "weights", "recency")  # nobody is told before the field is left
+    user.find(marker="value-weights-recency").trigger("blur")
+    assert told(user, "weights", "recency").startswith("Recency: should be less than or equal to 100")
+    leave(user, "value-weights-importance", "much")
+    leave(user, "value-weights-recency", "0,5")
+    assert not told(user, "weights", "recency")
+    assert "valid number" in told(user, "weights", "importance")
+    leave(user, "value-weights-importance", "2")
+    assert not told(user, "weights", "importance")
+    live = await begun(web, lambda: user.find(marker="start").click())
+    await live.ended()
+    weights = read_manifest(web.runs.folder(live.run)).settings.model_dump()["weights"]
+    assert (weights["recency"], weights["importance"], weights["relevance"]) == (0.5, 2, 1)
+
+
+async def test_rows_come_and_go(user: User):
+    await user.open("/")
+    await more_settings(user)
+    await user.should_not_see(marker="value-module_models-0")
+    for row, (name, model) in enumerate((("judge", "nonsense"), ("planning", "offline"))):
+        user.find(marker="add-module_models").click()
+        fill(user, f"name-module_models-{row}", name)
+        leave(user, f"value-module_models-{row}", model)
+    assert "judge" not in one(user, "name-module_models-1").options  # it has a row
+    assert "model 'nonsense'" in told(user, "module_models", "0")
+    assert not told(user, "module_models", "1")
+    remove_first(user)
+    leave(user, "value-module_models-1", "")
+    assert told(user, "module_models", "1") == "Fill in the value, or remove the row."
+    leave(user, "value-module_models-1", "offline")
+    await user.open("/")
+    await user.should_see(marker="value-module_models-0")
+    assert (one(user, "name-module_models-0").value, one(user, "value-module_models-0").value) == (
+        "planning",
+        "offline",
+    )
+    user.find(marker="files-reset").click()
+    await user.should_not_see(marker="value-module_models-0")

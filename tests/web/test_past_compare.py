@@ -10,8 +10,8 @@ from nicegui.testing import User
 from web.conftest import begin, until
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.past.compare_facts import percent
-from persimchat.app.web.past.side_by_side import PAGE, pairs, windowed
+from persimchat.app.web.past.compare_page import PAGE, pairs, percent
+from persimchat.app.web.shared.lists import page_by_page
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.runs.events import Uttered
 
@@ -134,7 +134,7 @@ async def test_long_ones_are_drawn_in_parts(user: User):
     drawn: list[int] = []
     client = await user.open("/compare")
     with client:
-        windowed(ui.column(), 2 * PAGE + 3, drawn.append)
+        page_by_page(2 * PAGE + 3, drawn.append, PAGE, "past.more")
     assert drawn == list(range(PAGE))
     user.find(f"Show {PAGE} more").click()
     user.find("Show 3 more").click()

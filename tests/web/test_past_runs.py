@@ -1,25 +1,37 @@
-"""The runs list: found, chosen, deleted, taken up again."""
+"""The list of runs: searched, chosen, compared, deleted; what it says of a run; and the other wordings of lines."""
 
 from __future__ import annotations
 
-import json
+import asyncio
+import re
 import shutil
+from pathlib import Path
+from string import Formatter
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.testing import User
+from run_folders import put, rewrite
 from web.conftest import begin, until
 from web.past_pages import line, named, press
 
+import persimchat.app.web.past as past
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.past.runs_page import FEW, PAGE
+from persimchat.app.web.past.actions import FORMATS
+from persimchat.app.web.past.runs_page import FEW, PAGE, ending, moment
 from persimchat.app.web.shared.navigation import page_of
+from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.folder.labels import labels, read_labels
+from persimchat.reports.diff_parting import Why
+from persimchat.runs.events import StopReason
+from persimchat.runs.folder.answers import labels
+from persimchat.runs.folder.listing import UNFINISHED
+from persimchat.runs.folder.reading import read_labels
 from persimchat.state.settings import Settings
-
-pytestmark = pytest.mark.proof
 
 PATIENT = 600
 """Tries of a tenth of a second."""
@@ -35,14 +47,20 @@ async def made(web: WebContext, **settings: object) -> str:
 
 
 def copied(web: WebContext, run: str, name: str, **changes: object) -> None:
-    """Put another run beside a run, with other values in its run.json."""
+    """Put another run beside a run, with other values."""
     shutil.copytree(web.runs.out / run, web.runs.out / name)
-    path = web.runs.out / name / "run.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    topic = changes.pop("topic", None)
-    if topic is not None:
-        manifest["scenario"]["topic"] = topic
-    path.write_text(json.dumps(manifest | changes | {"run": name}), encoding="utf-8")
+    folder, topic = web.runs.out / name, changes.pop("topic", None)
+    end = {key: changes.pop(key) for key in ("stop_reason", "stop_source", "detail", "ended") if key in changes}
+
+    def begun(kept: dict[str, Any]) -> dict[str, Any]:
+        scenario = kept["scenario"] if topic is None else {**kept["scenario"], "topic": topic}
+        return {**kept, **changes, "scenario": scenario, "run": name}
+
+    rewrite(folder, "begun", begun)
+    if "stop_reason" in end and end["stop_reason"] is None:
+        put(folder, "ended", [])
+    else:
+        rewrite(folder, "ended", lambda kept: {**kept, **end})
 
 
 def topics(user: User) -> list[str]:
@@ -58,12 +76,14 @@ async def until_listed(user: User) -> None:
     await user.should_see(kind=ui.checkbox)
 
 
+@pytest.mark.proof
 async def test_nothing_there_invites(user: User):
     await user.open("/runs")
     await user.should_see("No conversations yet")
     await user.should_see("Start the first conversation")
 
 
+@pytest.mark.proof
 async def test_search_and_filters(user: User, web: WebContext):
     run = await made(web)
     copied(web, run, "b", topic="Which city?", stop_reason="consensus", started="2026-01-02T00:00:00+00:00")
@@ -85,6 +105,7 @@ async def test_search_and_filters(user: User, web: WebContext):
     assert topics(user) == ["Which city?"]
 
 
+@pytest.mark.proof
 async def test_hundreds_come_page_by_page(user: User, web: WebContext):
     run = await made(web)
     for number in range(PAGE + 4):
@@ -96,19 +117,21 @@ async def test_hundreds_come_page_by_page(user: User, web: WebContext):
     await user.should_not_see("Show ")
 
 
+@pytest.mark.proof
 async def test_what_cannot_be_read_is_told(user: User, web: WebContext):
     run = await made(web)
     (web.runs.out / "odd").mkdir()
-    (web.runs.out / "odd" / "run.json").write_text('{"format": 99}')
+    (web.runs.out / "odd" / "run.sqlite").write_bytes(b"This is no log of a run." * 9)
     await until_listed(user)
     assert [link.props["href"] for link in user.find(kind=ui.link).elements if "run-topic" in link.classes] == [
         f"/run/{run}"
     ]
     await user.should_see("1 folder cannot be read")
     user.find("1 folder cannot be read").elements.pop().set_value(True)
-    await user.should_see("format 99 of a run's folder is unknown")
+    await user.should_see("odd")
 
 
+@pytest.mark.proof
 async def test_deleting_asks_and_takes_everything(user: User, web: WebContext):
     run, other = await made(web), await made(web, topic="Cats or dogs?")
     folder = web.runs.folder(run)
@@ -128,6 +151,7 @@ async def test_deleting_asks_and_takes_everything(user: User, web: WebContext):
     assert web.runs.folder(other).is_dir()
 
 
+@pytest.mark.proof
 async def test_one_that_goes_on_is_on_top_and_stays(user: User, web: WebContext):
     done = await made(web, topic="Cats or dogs?")
     copied(web, done, "later", topic="Later", started="2099-01-01T00:00:00+00:00")
@@ -146,19 +170,21 @@ async def test_one_that_goes_on_is_on_top_and_stays(user: User, web: WebContext)
     named(user, "Resume: Tea or coffee?")  # the action that fits a run that was stopped
 
 
+@pytest.mark.proof
 async def test_two_are_chosen_to_compare(user: User, web: WebContext):
     run = await made(web)
     copied(web, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
     await until_listed(user)
     named(user, "Select: Tea or coffee?").set_value(True)
-    assert not user.find(kind=ui.button, content="Compare").elements.pop().enabled
+    assert not user.find(marker="compare-chosen").elements.pop().enabled
     named(user, "Select: Other").set_value(True)
     await user.should_see("2 runs selected")
-    user.find(kind=ui.button, content="Compare").click()
+    user.find(marker="compare-chosen").click()
     await user.should_see("Compare two runs")
     assert user.back_history[-1] == f"/compare?a={run}&b=other"
 
 
+@pytest.mark.proof
 async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
     live = await begin(web, messages=5)
     live.control.stop()
@@ -173,6 +199,7 @@ async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
     assert again.board.turn > made_before
 
 
+@pytest.mark.proof
 async def test_one_that_waits_for_a_person_is_answered(user: User, web: WebContext):
     people = [*default_participants(1), {"name": "Petr", "human": True}]
     given = Settings(model="offline", max_messages=6, human_turns="hand")
@@ -197,6 +224,7 @@ async def _held(web: WebContext, run: str) -> LiveRun:
     return live
 
 
+@pytest.mark.proof
 async def test_a_folder_with_another_name_is_known_by_it(user: User, web: WebContext):
     run = await made(web)
     web.runs.folder(run).rename(web.runs.out / "renamed")
@@ -206,6 +234,7 @@ async def test_a_folder_with_another_name_is_known_by_it(user: User, web: WebCon
     ]
 
 
+@pytest.mark.proof
 async def test_branches_stand_under_their_origin(user: User, web: WebContext):
     run = await made(web, messages=3)
     begun = [await web.runs.branch(run, 1, say=("Moderator", f"No, {n}.")) for n in range(FEW + 2)]
@@ -222,6 +251,7 @@ async def test_branches_stand_under_their_origin(user: User, web: WebContext):
     assert link.props["href"].startswith(f"/compare?a={run}&b=")
 
 
+@pytest.mark.proof
 async def test_a_name_and_tags(user: User, web: WebContext):
     run = await made(web)
     copied(web, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
@@ -241,6 +271,7 @@ async def test_a_name_and_tags(user: User, web: WebContext):
     await user.should_see("1 of 2 runs")
 
 
+@pytest.mark.proof
 async def test_labels_that_are_too_long_are_refused_where_they_are_given(user: User, web: WebContext):
     run = await made(web)
     await until_listed(user)
@@ -252,3 +283,102 @@ async def test_labels_that_are_too_long_are_refused_where_they_are_given(user: U
         user.find(kind=ui.button, content="Keep").click()
     await user.should_see("cannot be a tag")
     assert read_labels(web.runs.folder(run)) == labels("", [])
+
+
+# The texts of the pages of past runs: every one that is asked for is there, in every language alike
+
+
+MADE = {
+    *(f"past.why_{why}" for why in get_args(Why)),
+    *(f"past.ended_{reason}" for reason in (*get_args(StopReason), UNFINISHED)),
+    *(f"past.export_{form}" for form in FORMATS),
+    *(f"past.mode_{mode}" for mode in ("discussion", "debate", "story")),
+    *(f"past.live_{status}" for status in ("running", "paused", "asked")),
+    *(f"past.{action}" for action in ("answer", "watch", "replay")),
+}
+"""Keys that are put together."""
+
+
+def places(text: str) -> set[str]:
+    """The values that a text has places for."""
+    return {name.split(".")[0] for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_every_text_is_there_and_used():
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(past.__path__[0]).glob("*.py"))
+    asked = set(re.findall(r'"(past\.\w+)"', code)) | MADE
+    assert asked == {key for key in catalogue() if key.startswith("past.")}
+
+
+def test_languages_say_the_same():
+    for key, entry in catalogue().items():
+        if key.startswith("past."):
+            assert set(entry) == set(LANGUAGES), key
+            found = {frozenset().union(*map(places, text.values() if isinstance(text, dict) else [text]))
+                     for text in entry.values()}  # fmt: skip
+            assert len(found) == 1, key
+
+
+@given(st.text())
+def test_whatever_stands_in_a_folder_is_worded(text: str):
+    assert moment(text)
+    assert isinstance(ending(text), str)
+
+
+def test_a_moment_is_of_the_servers_clock():
+    assert moment("2026-11-21T12:07:00+00:00").endswith(":07")
+    assert moment("yesterday") == "yesterday"
+    assert moment("") == "–"
+
+
+# The alternatives of a line, under it on the page of a run
+
+
+"""Tries of a tenth of a second: a busy machine is slow, and a fault is one after a minute, too."""
+WORDS = 'Neither: <img src=x onerror="window.__x=1"> water.'
+
+
+@pytest.mark.proof
+async def test_they_lead_to_the_run_that_said_them(user: User, web: WebContext):
+    origin = await begin(web, messages=4)
+    await origin.ended()
+    speaker = origin.board.utterances[1].speaker
+    branch = await web.runs.branch(origin.run, 1, say=(speaker, WORDS))
+    await user.open(page_of(branch.run))  # before its own line is said
+    await branch.ended()
+    await user.should_see("2 of 2 wordings")
+    first = named(user, f"Alternative 1 of 2: {speaker}: {origin.board.utterances[1].text[:60]}", begins=True)
+    assert first.props["href"] == page_of(origin.run, 2)
+    assert not [one for one in user.find(kind=ui.label).elements if one.text.endswith("of 1 wordings")]
+    await user.open(page_of(origin.run))
+    await user.should_see("1 of 2 wordings")
+    other = named(user, f"Alternative 2 of 2: {speaker}: {WORDS}")
+    assert other.props["href"] == page_of(branch.run, 2)
+    assert not named(user, "No more alternatives").enabled
+
+
+@pytest.mark.proof
+async def test_they_come_to_an_open_page(user: User, web: WebContext):
+    origin = await begin(web, messages=4)
+    await origin.ended()
+    await user.open(page_of(origin.run))
+    await user.should_see(origin.board.utterances[3].text)
+    branch = await web.runs.branch(origin.run, 1, say=(origin.board.utterances[1].speaker, WORDS))
+    await branch.ended()
+    log = web.runs.out / origin.run / "run.sqlite"
+    log.rename(log.with_name("away"))  # as if it could not be read just now
+    await asyncio.sleep(0)
+    log.with_name("away").rename(log)
+    await user.should_see("1 of 2 wordings")
+
+
+@pytest.mark.proof
+async def test_a_run_without_relatives_has_none(user: User, web: WebContext):
+    live = await begin(web, messages=2)
+    await live.ended()
+    other = await begin(web, messages=2, topic="Cats or dogs?")
+    await other.ended()
+    await user.open(page_of(live.run))
+    await user.should_see(live.board.utterances[1].text)
+    await asyncio.sleep(0.3)
+    assert not [one for one in user.find(kind=ui.element).elements if "other-lines" in one.classes]

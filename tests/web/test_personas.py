@@ -1,10 +1,13 @@
-"""The library's page: write, change, copy, delete, search, send, choose."""
+"""The library of personas: its files, and its page: write, change, copy, delete, search, send, choose."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.elements.upload_files import FileUpload, SmallFileUpload
 from nicegui.testing import User
@@ -14,13 +17,10 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame
 from persimchat.app.web.personas.chooser import Chosen, choose_personas, take_pending_personas
 from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.uploads import MOST_BYTES, check, kept_for_now, read_persona_file
-from persimchat.personas.catalogue import find_persona
-from persimchat.personas.files import SUFFIXES
+from persimchat.app.web.personas.uploads import MOST_BYTES, check, kept_for_now, read_persona_file, safe_name
+from persimchat.personas.catalogue import SUFFIXES, find_persona, shipped
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
-
-pytestmark = pytest.mark.proof
 
 HOSTILE = "<img src=x onerror=alert(1)> {{1+1}}"
 ANNA = Persona(
@@ -63,6 +63,7 @@ def press(user: User, name: str) -> None:
     UserInteraction(user, {found}, None).click()
 
 
+@pytest.mark.proof
 async def test_a_persona_is_written_and_kept(user: User, web: WebContext):
     await user.open("/personas")
     user.find("New persona").click()
@@ -83,6 +84,7 @@ async def test_a_persona_is_written_and_kept(user: User, web: WebContext):
     assert list(Library(web.library).personas().values()) == [kept]
 
 
+@pytest.mark.proof
 async def test_only_what_is_changed_changes(user: User, web: WebContext):
     path = Library(web.library).add(ANNA, ["Where it comes from."])
     before = path.read_text(encoding="utf-8")
@@ -105,6 +107,7 @@ REMEMBERING = Persona.model_validate(
 )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("persona", [find_persona("Jarmila"), ANNA, REMEMBERING], ids=lambda persona: persona.name)
 async def test_what_is_opened_and_saved_is_the_same(user: User, web: WebContext, persona: Persona):
     library = Library(web.library)
@@ -177,6 +180,7 @@ async def test_deleting_asks_and_damaged_files_break_nothing(user: User, web: We
     assert list(library.folder.iterdir()) == []
 
 
+@pytest.mark.proof
 async def test_search_and_a_whole_persona(user: User):
     await user.open("/personas")
     user.find("Search by name").type("JARMILA dvorackova")
@@ -188,6 +192,7 @@ async def test_search_and_a_whole_persona(user: User):
         await user.should_see(text)
 
 
+@pytest.mark.proof
 async def test_a_file_goes_out_and_comes_back(user: User, web: WebContext):
     await user.open("/personas")
     press(user, "Download the file of Inés Quiroga")
@@ -197,6 +202,7 @@ async def test_a_file_goes_out_and_comes_back(user: User, web: WebContext):
     assert list(library.personas().values()) == [find_persona("Inés")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("file", "wrong"),
     [
@@ -218,6 +224,7 @@ async def test_files_that_are_no_personas(web: WebContext, file: FileUpload, wro
     assert Library(web.library).personas() == {}
 
 
+@pytest.mark.proof
 async def test_a_file_s_name_is_no_path(web: WebContext):
     library = Library(web.library)
     for name in ("../../../evil.yaml", "C:\\evil.yaml", "\x00e.yaml", "x" * 300 + ".yaml"):
@@ -226,6 +233,7 @@ async def test_a_file_s_name_is_no_path(web: WebContext):
     assert not list(web.library.parent.rglob("*evil*"))
 
 
+@pytest.mark.proof
 async def test_chosen_personas_are_taken_along(user: User, web: WebContext):
     Library(web.library).add(find_persona("Inés"))
     found: list[list[str]] = []
@@ -311,6 +319,7 @@ async def test_the_chooser_takes_files(user: User, web: WebContext):
     assert len(Library(web.library).personas()) == 2
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("button", ["Generate", "Import"])
 async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.MonkeyPatch, button: str):
     await user.open("/personas")
@@ -319,6 +328,7 @@ async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.Mo
     await user.should_see("PERSIMCHAT_MAX_MESSAGES")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("keeping", "number"), [(True, 1), (False, 0)])
 async def test_a_persona_made_in_the_set_up_is_kept_unless_the_user_says_no(
     user: User, web: WebContext, keeping: bool, number: int
@@ -336,6 +346,7 @@ async def test_a_persona_made_in_the_set_up_is_kept_unless_the_user_says_no(
     assert [one.name for one in Library(web.library).personas().values()] == ["Anna Malá"] * number
 
 
+@pytest.mark.proof
 def test_keeping_replaces_the_persona_of_the_same_name(web: WebContext):
     library = Library(web.library)
     first = library.add(Persona(name="Anna Malá", description="Paints."), ["Where it comes from."])
@@ -343,3 +354,87 @@ def test_keeping_replaces_the_persona_of_the_same_name(web: WebContext):
     assert library.keep(Persona(name="Anna", description="Sings.")) != first
     assert sorted(one.description for one in library.personas().values()) == ["Carves.", "Sings."]
     assert "# Where it comes from." in first.read_text(encoding="utf-8")
+
+
+# One's own personas as files: what is kept reads back, nothing is overwritten, damaged files break nothing
+
+
+BAKER = Persona(name="Anna Nová", description="A baker.", characteristics={"age": "41"}, traits=["early riser"])
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+def test_what_is_kept_reads_back_and_nothing_is_overwritten(library: Library):
+    first = library.add(BAKER, ["Invented."])
+    other = BAKER.model_copy(update={"description": "Another Anna."})
+    second = library.add(other)
+    assert [first.name, second.name] == ["anna-nova.yaml", "anna-nova-2.yaml"]
+    assert library.personas() == {second: other, first: BAKER}
+    assert {path.name for path in library.folder.iterdir()} == {first.name, second.name}  # no half files
+
+
+def test_every_shipped_persona_can_be_one_s_own(library: Library):
+    paths = [library.add(persona) for persona in shipped()]
+    found = library.personas()
+    assert [found[path] for path in paths] == shipped()
+
+
+def test_a_change_keeps_the_file_and_its_head(library: Library):
+    path = library.add(BAKER, ["Invented by a program.", "Made with seed 3."])
+    changed = BAKER.model_copy(update={"name": "Anna Stará"})
+    assert library.replace(path, changed) == path
+    assert library.personas() == {path: changed}
+    assert path.read_text(encoding="utf-8").startswith(
+        "# Invented by a program.\n# Made with seed 3.\nname: Anna Stará"
+    )
+
+
+def test_a_json_file_becomes_yaml_when_it_is_changed(library: Library):
+    library.folder.mkdir(parents=True)
+    old = library.folder / "anna.json"
+    old.write_text('{"name": "Anna Nová", "description": "A baker."}', encoding="utf-8")
+    new = library.replace(old, BAKER)
+    assert library.personas() == {new: BAKER}
+    assert not old.exists()
+
+
+def test_damaged_files_are_listed_with_what_is_wrong(library: Library):
+    kept = library.add(BAKER)
+    (library.folder / "wrong.yaml").write_text("name: Ben\ndescription: A smith.\nage: 3\n", encoding="utf-8")
+    (library.folder / "binary.json").write_bytes(b"\xff\xfe\x00")
+    (library.folder / "notes.txt").write_text("not read", encoding="utf-8")
+    shelf = library.read()
+    assert list(shelf.personas) == [kept]
+    errors = {path.name: str(error) for path, error in shelf.damaged.items()}
+    assert set(errors) == {"wrong.yaml", "binary.json"}
+    assert "wrong.yaml:3, field age" in errors["wrong.yaml"]
+
+
+def test_only_its_own_files_are_touched(library: Library, tmp_path: Path):
+    outside = tmp_path / "secret.yaml"
+    outside.write_text("name: Eva\ndescription: Not yours.\n", encoding="utf-8")
+    for act in (library.delete, library.text, lambda path: library.replace(path, BAKER)):
+        with pytest.raises(InputError, match="not in the library"):
+            act(outside)
+        with pytest.raises(InputError, match="not in the library"):
+            act(library.folder / ".." / "secret.yaml")
+    assert outside.exists()
+
+
+def test_where_nothing_can_be_written_it_says_so(tmp_path: Path):
+    (tmp_path / "personas").write_text("in the way", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be kept"):
+        Library(tmp_path).add(BAKER)
+
+
+@given(st.text(max_size=200))
+def test_a_safe_name_stays_in_its_folder(name: str):
+    safe = safe_name(name)
+    assert safe
+    assert len(safe) < 100
+    assert not set(safe) & set("/\\:\0\n")
+    assert not safe.startswith(".")
+    assert (Path("folder") / safe).parent == Path("folder")

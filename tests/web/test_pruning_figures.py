@@ -13,21 +13,26 @@ from hypothesis import strategies as st
 from pruned_lines import PIECES, pruned
 from run_folders import manifest, write_run
 
-from persimchat.app.web.chat.branch_dialog import changeable
-from persimchat.app.web.forecasts import Forecasts, TakesTooLong
-from persimchat.app.web.insights.left_out import together
+from persimchat.app.web.background import Forecasts, TakesTooLong
+from persimchat.app.web.chat.run_dialogs import changeable
 from persimchat.app.web.live_runs import refuse_model_files
-from persimchat.app.web.minds.would_go import at_strength
-from persimchat.app.web.past.compare_settings import changes_of
+from persimchat.app.web.panel.would_go import at_strength
+from persimchat.app.web.past.compare_page import changes_of
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.pruning_field import cost_of, give, group_of
+from persimchat.app.web.setup.setting_field import cost_of
+from persimchat.reports.diff import Difference
+from persimchat.reports.pruning_figures import by_block
 from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.reports.diff import Difference
-from persimchat.runs.reports.pruning_figures import by_block
 from persimchat.state.errors import InputError
 from persimchat.state.pruning import Pruned, Pruning, select
 from persimchat.state.settings import Settings
+
+
+def give(form: Form, **parts: Any) -> None:
+    """Fill in parts of pruning."""
+    for name, value in parts.items():
+        form.set(f"pruning.{name}", value)
 
 
 def form(**pruning: Any) -> Form:
@@ -38,7 +43,7 @@ def form(**pruning: Any) -> Form:
 
 def test_the_draft_keeps_what_differs_from_the_server():
     ours = form(method="length")
-    assert group_of(ours)["method"] == "length"
+    assert ours.value("pruning.method") == "length"
     give(ours, **{"lambda": 0.6}, remove=["m"])
     assert ours.draft.settings["pruning"] == {"lambda": 0.6, "remove": ["m"]}
     assert ours.wrong.keys() == {"topic"}
@@ -51,7 +56,7 @@ def test_the_draft_keeps_what_differs_from_the_server():
 def test_what_a_file_says_is_taken_over():
     ours = form()
     ours.draft.settings["pruning"] = {"strength": 0.3, "remove": "bm"}
-    assert (group_of(ours)["lambda"], group_of(ours)["fill"]) == (0.3, "skip")
+    assert (ours.value("pruning.lambda"), ours.value("pruning.fill")) == (0.3, "skip")
     give(ours, method="length")
     assert ours.draft.settings["pruning"] == {"lambda": 0.3, "remove": "bm", "method": "length"}
     assert "pruning" not in ours.wrong
@@ -75,7 +80,9 @@ def test_a_baseline_has_no_prompts_to_prune():
     ours = form()
     give(ours, **{"lambda": 0.5}, method="length")
     ours.set("baseline", "group_chat")
-    assert "pruned" in ours.wrong["baseline"]
+    assert "pruning" not in ours.draft.settings_asked(), "what a kind does not heed is hidden, and not asked for"
+    ours.set("baseline", None)
+    assert ours.draft.settings_asked()["pruning"]["lambda"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -90,9 +97,10 @@ def test_a_baseline_has_no_prompts_to_prune():
     ],
 )
 def test_the_cost_is_that_of_the_settings(parts: dict[str, Any], says: list[str]):
-    group = {**Pruning().model_dump(mode="json"), **parts}
-    assert cost_of(group) == [f"setup.pruning_{key}" for key in says]
-    assert ("setup.pruning_first" in cost_of(group)) is (Pruning.model_validate(parts).asks_first > 0)
+    ours = form()
+    give(ours, **parts)
+    assert cost_of(ours) == [f"setup.pruning_{key}" for key in says]
+    assert ("setup.pruning_first" in cost_of(ours)) is (Pruning.model_validate(parts).asks_first > 0)
 
 
 def test_the_draft_of_a_run_has_its_pruning(tmp_path: Path):
@@ -129,9 +137,8 @@ def test_a_block_that_goes_whole_stays_gone():
 
 def test_blocks_are_summed_over_prompts():
     prompts = [Pruned.model_validate(pruned(turn, strength)) for turn, strength in ((1, 0.6), (2, 1.0))]
-    sums = together(block for one in prompts for block in by_block([one]))
-    assert sorted(sums, key=str) == sorted(by_block(prompts), key=str)
-    assert [one.block for one in sums] == ["basic_information", "memories", "environment"]
+    sums = by_block(prompts)
+    assert sorted(one.block for one in sums) == ["basic_information", "environment", "memories"]
     assert sum(one.units for one in sums) == 2 * len(PIECES)
 
 

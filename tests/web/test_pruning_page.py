@@ -16,9 +16,9 @@ from web.test_insights import look_at
 from web.test_minds import show
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.minds import would_go
-from persimchat.app.web.scorer import scorer_missing
-from persimchat.app.web.setup import pruning_field
+from persimchat.app.web.live_runs import scorer_missing
+from persimchat.app.web.panel import would_go
+from persimchat.app.web.setup import setting_field
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import MissingExtraError
 
@@ -34,7 +34,7 @@ CHECKS = [
 @pytest.fixture(autouse=True)
 def without_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No machine of these tests has the extra or the model."""
-    for place in (pruning_field, would_go):
+    for place in (setting_field, would_go):
         monkeypatch.setattr(place, "scorer_missing", lambda: MissingExtraError("smollm2", "pruning"))
 
 
@@ -92,7 +92,7 @@ async def test_one_slider_and_what_it_costs(user: User, web: WebContext):
 
 
 async def test_where_attention_can_score_it_is_offered(user: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pruning_field, "scorer_missing", lambda: None)
+    monkeypatch.setattr(setting_field, "scorer_missing", lambda: None)
     await user.open("/")
     await more_settings(user)
     await user.should_see(marker="pruning-cost")

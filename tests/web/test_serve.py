@@ -17,8 +17,7 @@ from nicegui.testing import User
 from web.conftest import Server
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.guard import COOKIE
-from persimchat.app.web.serving import host_pages, web_context
+from persimchat.app.web.serving import COOKIE, host_pages, web_context
 from persimchat.state.errors import InputError
 
 WITHOUT = """
@@ -31,7 +30,7 @@ HEAVY = (
     "chromadb",
     "langgraph",
     "persimchat.app.web.api.app",
-    "persimchat.app.web.run_pages",
+    "persimchat.app.web.pages",
     "persimchat.experiments.plan",
     "persimchat.graph.conversation",
     "persimchat.runs.companion.world",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import run_json
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -36,8 +37,8 @@ def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:
 
     def record(browser: webdriver.Chrome) -> dict[str, Any] | None:
         address, slash, run = browser.current_url.rpartition("/run/")
-        path = folder / "conversations" / run / "run.json"
-        found = json.loads(path.read_text(encoding="utf-8")) if slash and path.is_file() else {}
+        path = folder / "conversations" / run
+        found = run_json(path) if slash and (path / "run.sqlite").is_file() else {}
         return found if found.get("stop_reason") else None
 
     return patient(browser).until(record)

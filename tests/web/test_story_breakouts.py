@@ -11,10 +11,9 @@ from story_talks import NAMES
 from web.past_pages import named, press
 from web.test_story_page import source, words
 
+from persimchat.app.web.chat.story import StoryView, room_known, room_name, stage_name
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.shared.stories import read_plan
-from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.story.wording import room_known, room_name, stage_name
+from persimchat.app.web.shared.runs import read_plan
 from persimchat.runs.events import Uttered
 
 RUN = "a-workshop"

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from run_files import logged
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -156,13 +157,9 @@ class Played:
         self.page = Page(browser)
         self.answered: list[str] = []
 
-    def lines(self, name: str) -> list[dict[str, Any]]:
-        file = self.folder / name
-        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
-
     def secrets(self) -> set[str]:
         """All that the player does not hear: others' words in rooms, and what others have in mind."""
-        lines = [line for name in ("transcript.jsonl", "story.jsonl") for line in self.lines(name)]
+        lines = [line for kind in ("utterance", "happening") for line in logged(self.folder, kind)]
         heard = {line["text"] for line in lines if self._hears(line) and "text" in line}
         return {line["text"] for line in lines if not self._hears(line) and "text" in line} - heard
 
@@ -219,7 +216,7 @@ def test_a_person_plays(server: Server, browser: webdriver.Chrome) -> None:
     ):
         assert part in asked, asked
     played.page.wait.until(lambda b: b.execute_script(SHOWN, ".story-eyes"))  # the story opens to all
-    words = [line["text"] for line in played.lines("transcript.jsonl")]
+    words = [line["text"] for line in logged(played.folder, "utterance")]
     played.page.wait.until(lambda b: len(said(b)) == len(words))
     assert played.told()
     assert faults(browser) == []

@@ -10,13 +10,12 @@ from nicegui.testing import User
 from web.first_screen import choose, more_settings
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.setup.checking import offered, problems
 from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.form import offered, problems, specs
 from persimchat.app.web.setup.scenario_files import SavedSetups
-from persimchat.app.web.setup.specs import NOT_OF_STORIES, specs
-from persimchat.nodes.assembling import refuse_unfit_minds
+from persimchat.nodes.assembling import unfit_minds
 from persimchat.personas.scenario import load_scenario
-from persimchat.state.errors import InputError
+from persimchat.state.kinds import is_open
 from persimchat.state.settings import Settings
 
 WORKSHOP = Path(__file__).parents[2] / "examples" / "stories" / "workshop.yaml"
@@ -54,17 +53,13 @@ def without_planning() -> Draft:
 )
 def test_what_is_refused_is_not_offered(draft: Draft, kinds: list[str]) -> None:
     assert offered(draft, specs()["cognition"]) == kinds
-    assert "cognition" not in NOT_OF_STORIES and "listeners" in NOT_OF_STORIES
+    assert is_open("cognition", {"mode": "story"}) and not is_open("listeners", {"mode": "story"})
     if draft.story is None:
         return
     for kind in ALL:
         people = [seat.persona for seat in draft.seats]
         settings = Settings.model_validate({"mode": "story", "cognition": kind})
-        if kind in kinds:
-            refuse_unfit_minds(draft.story, people, settings)
-        else:
-            with pytest.raises(InputError):
-                refuse_unfit_minds(draft.story, people, settings)
+        assert (not list(unfit_minds(draft.story, people, settings))) is (kind in kinds)
 
 
 def test_a_kind_that_does_not_go_with_the_story_is_marked() -> None:

@@ -13,17 +13,15 @@ import openai
 import pytest
 from loopback.answering import Fault
 
-from persimchat.app.web.served_world import look_after
-from persimchat.app.web.v1.app import MOST_BYTES, Manner, v1_app
+from persimchat.app.web.v1.app import BURST, MOST_BYTES, Manner, v1_app
 from persimchat.app.web.v1.bodies import ChatRequest
-from persimchat.app.web.v1.people import BURST
 from persimchat.app.web.v1.talking import Talking
 from persimchat.runs.companion.events import Answered
-from persimchat.runs.companion.keys import KEYS, add_key
+from persimchat.runs.companion.keys import add_key
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion import Happening
+from persimchat.state.companion.place import Agent, Place
 from persimchat.state.persona import Persona
-from persimchat.state.place import Agent, Place
 from persimchat.state.settings import Settings
 
 ODA = Persona(name="Oda Brandvik", description="Sells tickets.", traits=["dry"])
@@ -284,15 +282,11 @@ async def test_elsewhere_a_key_is_needed(opening: Opening):
                 await ask(client, "Hello.")
             with pytest.raises(openai.AuthenticationError):
                 await client.models.list()
-    async with asking(world, add_key(world.folder, "Eva"), local=False) as client:
+    async with asking(world, add_key(world.store, world.name, "Eva"), local=False) as client:
         await ask(client, "Hello.", person="Petr")
-    async with asking(world, add_key(world.folder, "Kitchen", relay=True), local=False) as client:
+    async with asking(world, add_key(world.store, world.name, "Kitchen", relay=True), local=False) as client:
         await ask(client, "Hello.", person="Petr")
     assert [person["name"] for person in await world.people()] == ["Eva", "Petr"]
-    (world.folder / KEYS).write_text("keys: 3")
-    async with asking(world) as client:
-        with pytest.raises(openai.BadRequestError, match=KEYS):
-            await ask(client, "Hello.")
 
 
 async def test_a_client_that_is_too_fast(opening: Opening):
@@ -348,12 +342,12 @@ async def test_a_served_talk_is_over_by_silence(opening: Opening):
     world = await opening()
     async with asking(world) as client:
         await ask(client, "My dog is called Kiwi.")
-    await look_after(world)
+    await world.look_after()
     await world.settled()
     tie = await world.tie("Oda", "Petr")
     assert tie is not None and tie.talk is not None
     world.advance(3_600)
-    await look_after(world)
+    await world.look_after()
     await world.settled()
     tie = await world.tie("Oda", "Petr")
     assert tie is not None and (tie.talk, tie.talks) == (None, 1)

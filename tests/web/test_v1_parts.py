@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from companion_talks import FERRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from starlette.datastructures import Headers
 
-from persimchat.app.web.v1.bodies import ChatRequest, Message
-from persimchat.app.web.v1.cutting import Cut
-from persimchat.app.web.v1.history import Window, compare, digest, unasked
-from persimchat.app.web.v1.people import BURST, Doorkeeper, Pace, talk_of
-from persimchat.app.web.v1.problems import NoKey, TooFast
-from persimchat.app.web.v1.tasks import is_task
-from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys, rename_keys
-from persimchat.runs.companion.served import noted, served_at
+from persimchat.app.web.v1.app import BURST, Doorkeeper, Pace, is_task, talk_of
+from persimchat.app.web.v1.bodies import ChatRequest, Message, NoKey, TooFast
+from persimchat.app.web.v1.talking import Cut, Window, compare, digest, unasked
+from persimchat.runs.companion.folder import served, served_at
+from persimchat.runs.companion.keys import add_key
+from persimchat.runs.companion.world import opened_world
 from persimchat.state.companion import Exchange
 from persimchat.state.errors import InputError
 
@@ -203,60 +201,39 @@ def bearer(key: str, **more: str) -> Headers:
     return Headers({"authorization": f"Bearer {key}", **{name.replace("_", "-"): text for name, text in more.items()}})
 
 
-def test_keys_are_kept_as_hashes(tmp_path: Path):
-    petr, shop = add_key(tmp_path, "Petr"), add_key(tmp_path, "Shop", relay=True)
-    path = tmp_path / KEYS
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    text = path.read_text(encoding="utf-8")
-    assert petr not in text and shop not in text and petr != shop
-    keys = Keys(tmp_path)
-    found = keys.find(petr)
-    assert found is not None and (found.person, found.relay) == ("Petr", False)
-    assert keys.find("") is keys.find("psc-guess") is None
-    rename_keys(tmp_path, "PETR", "Peter")
-    named = keys.find(petr)
-    assert named is not None and named.person == "Peter"
-    rename_keys(tmp_path, "Peter", "Petr")
-    assert (remove_keys(tmp_path, "petr "), remove_keys(tmp_path, "Petr")) == (1, 0)
-    assert keys.find(petr) is None and keys.find(shop) is not None
+async def test_on_loopback_people_are_who_they_say(tmp_path: Path):
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        door = Doorkeeper(world, local=True, person="guest")
+
+        async def who(headers: Headers, asked: ChatRequest | None = None) -> str:
+            return door.person_of(await door.admitted(headers), headers, asked or request("Hello."))
+
+        assert await who(Headers()) == await who(bearer("any")) == "guest"
+        assert await who(bearer("any", x_persimchat_person="Petr", x_openwebui_user_name="Eva")) == "Petr"
+        assert await who(bearer("any", x_openwebui_user_name="Ji%C5%99%C3%AD%20Nov%C3%A1k")) == "Jiří Novák"
+        named = request("x", messages=[{"role": "user", "content": "Hello.", "name": "Eva"}], user="Ida")
+        assert await who(bearer("any"), named) == "Eva"
+        assert await who(bearer("any"), request("Hello.", user="Ida")) == "Ida"
+        assert await who(Headers({"x-persimchat-person": "Jiří".encode().decode("latin-1")})) == "Jiří"
+        key = add_key(world.store, world.name, "Petr")
+        assert await who(bearer(key, x_persimchat_person="Eva")) == "Petr"
 
 
-@pytest.mark.parametrize("text", ["keys: 3", "- a", "keys: [{person: A, sha256: x}]", "a: [", "keys: [{}]", "\x00"])
-def test_a_damaged_file_of_keys(text: str, write: Callable[..., Path], refused: Callable[..., str]):
-    path = write(KEYS, text)
-    refused(lambda: Keys(path.parent).find("x"), KEYS, "persimchat companion key")
+async def test_elsewhere_a_key_is_a_person(tmp_path: Path):
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        door = Doorkeeper(world, local=False, person="guest")
+        petr = add_key(world.store, world.name, "Petr")
+        shop = add_key(world.store, world.name, "Shop", relay=True)
+        for headers in (Headers(), bearer("guess"), Headers({"authorization": petr}), bearer("")):
+            with pytest.raises(NoKey):
+                await door.admitted(headers)
 
+        async def who(headers: Headers) -> str:
+            return door.person_of(await door.admitted(headers), headers, request("Hello.", user="Ida"))
 
-def test_on_loopback_people_are_who_they_say(tmp_path: Path):
-    door = Doorkeeper(Keys(tmp_path), local=True, person="guest")
-
-    def who(headers: Headers, asked: ChatRequest | None = None) -> str:
-        return door.person_of(door.admitted(headers), headers, asked or request("Hello."))
-
-    assert who(Headers()) == who(bearer("any")) == "guest"
-    assert who(bearer("any", x_persimchat_person="Petr", x_openwebui_user_name="Eva")) == "Petr"
-    assert who(bearer("any", x_openwebui_user_name="Ji%C5%99%C3%AD%20Nov%C3%A1k")) == "Jiří Novák"
-    named = request("x", messages=[{"role": "user", "content": "Hello.", "name": "Eva"}], user="Ida")
-    assert who(bearer("any"), named) == "Eva"
-    assert who(bearer("any"), request("Hello.", user="Ida")) == "Ida"
-    assert who(Headers({"x-persimchat-person": "Jiří".encode().decode("latin-1")})) == "Jiří"
-    assert who(bearer(add_key(tmp_path, "Petr"), x_persimchat_person="Eva")) == "Petr"
-
-
-def test_elsewhere_a_key_is_a_person(tmp_path: Path):
-    door = Doorkeeper(Keys(tmp_path), local=False, person="guest")
-    petr, shop = add_key(tmp_path, "Petr"), add_key(tmp_path, "Shop", relay=True)
-    for headers in (Headers(), bearer("guess"), Headers({"authorization": petr}), bearer("")):
-        with pytest.raises(NoKey):
-            door.admitted(headers)
-    asked = request("Hello.", user="Ida")
-
-    def who(headers: Headers) -> str:
-        return door.person_of(door.admitted(headers), headers, asked)
-
-    assert who(bearer(petr, x_persimchat_person="Eva", x_openwebui_user_name="Eva")) == "Petr"
-    assert who(bearer(shop, x_openwebui_user_name="Eva")) == "Eva"
-    assert who(bearer(shop)) == "Shop"
+        assert await who(bearer(petr, x_persimchat_person="Eva", x_openwebui_user_name="Eva")) == "Petr"
+        assert await who(bearer(shop, x_openwebui_user_name="Eva")) == "Eva"
+        assert await who(bearer(shop)) == "Shop"
 
 
 def test_which_talk():
@@ -282,6 +259,6 @@ def test_a_client_has_its_pace():
 
 def test_where_a_world_is_served(tmp_path: Path):
     assert served_at(tmp_path) == ""
-    with noted(tmp_path, "http://127.0.0.1:8080/"):
+    with served(tmp_path, "http://127.0.0.1:8080/"):
         assert served_at(tmp_path) == "http://127.0.0.1:8080/"
     assert served_at(tmp_path) == ""

@@ -16,15 +16,20 @@ from offenders import check_each
 
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
-from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.setup.form import specs
 from persimchat.app.web.words import LANGUAGES, Entry, catalogue, plural, worded
 from persimchat.runs.events import Silenced
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "app" / "web"
-ROOMS = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
+ROOMS = (
+    *("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "reports", "evaluation"),
+    *("experiments", "app"),
+)
 AREAS = {key.split(".")[0] for key in catalogue()}
 KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
+NAME = re.compile(r'"([^"\n]{1,60})"|^ +(\w+): ', re.MULTILINE)
+"""A text, or a field or argument with its type."""
 FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}}
 
 # What shows a text, by name; the first argument is one, and in some the second.
@@ -52,11 +57,15 @@ def trees() -> dict[str, ast.Module]:
     return {str(path.relative_to(ROOT)): ast.parse(path.read_text("utf-8")) for path in sorted(WEB.rglob("*.py"))}
 
 
+@cache
+def all_nodes() -> list[tuple[str, ast.AST]]:
+    return [(file, node) for file, tree in trees().items() for node in ast.walk(tree)]
+
+
 def nodes(kind: type) -> Iterator[tuple[str, Any]]:
-    for file, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, kind):
-                yield f"{file}:{getattr(node, 'lineno', 0)}", node
+    for file, node in all_nodes():
+        if isinstance(node, kind):
+            yield f"{file}:{getattr(node, 'lineno', 0)}", node
 
 
 @cache
@@ -84,16 +93,10 @@ def patterns() -> dict[re.Pattern[str], str]:
 
 @cache
 def names_in_code() -> set[str]:
-    """What the parts of a key may be: every text, field and argument in the package's code."""
-    found: set[str] = set()
-    for room in ROOMS:
-        for path in (ROOT / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.add(node.value)
-                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                    found.add(node.target.id)
-    return found
+    """What the parts of a key may be: every text, field and argument in the package's code, and in its tables."""
+    code = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    texts = (path.read_text("utf-8") for path in [*code, *(ROOT / "state").glob("*.yaml")])
+    return {quoted or named for text in texts for quoted, named in NAME.findall(text)}
 
 
 def wrong_with(entry: Entry) -> Iterator[str]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from persimchat.app.web.api.problems import NO_RUN, RESPONSES
-from persimchat.app.web.api.runs import check_run
-from persimchat.app.web.context import WebContext
-from persimchat.runs.events import Event, Speaking, Token
-from persimchat.runs.folder.past import past_events
-from persimchat.runs.folder.reading import read_run
-from persimchat.state.errors import PerSimChatError
+from ....runs.events import Event, Speaking, Token
+from ....runs.folder.reading import past_events, read_run
+from ....state.errors import PerSimChatError
+from .bodies import NO_RUN, giving, router
+from .runs import Web, check_run
 
 ALIVE_S: Final = 15.0
 """Seconds without events after which a comment is sent, so that no proxy closes the connection."""
@@ -25,48 +24,43 @@ _AT_ONCE: Final = 50
 """How many events of a kept run are read at a time."""
 
 
-def events_router(web: WebContext) -> APIRouter:
-    """The route, over these runs."""
-    router = APIRouter(prefix="/api/runs/{run}", tags=["runs"], responses={**RESPONSES, **NO_RUN})
-
-    @router.get(
-        "/events",
-        response_class=StreamingResponse,
-        responses={
-            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
-            204: {"description": "The client has all events, and no more will come."},
-        },
-    )
-    async def events(
-        run: str,
-        after: Annotated[int, Query(ge=0, le=10**9, description="leave out this many of the lasting events")] = 0,
-        last_event_id: Annotated[int | None, Header(ge=0, le=10**9, description="as `after`; sent by browsers")] = None,
-    ) -> Response:
-        """The past events of a run, then new ones as they happen, to its end (docs/events.md).
-
-        Lasting events are numbered from 1 (`id`), so that a client can continue after a lost connection; `speaking` and
-        `token` do not last and have no number.
-        """
-        live = web.runs.get(run)
-        if live is None:
-            check_run(web, run)
-        had = max(after, last_event_id or 0)
-        source = live.broadcast.subscribe() if live is not None else _kept(web, run)
-        stream = _numbered(source, had)
-        if live is None or live.over:
-            first = await anext(stream, None)
-            if first is None:
-                return Response(status_code=204)
-            stream = _after(first, stream)
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(_alive(stream), media_type="text/event-stream", headers=headers)
-
-    return router
+stream = router("/api/runs/{run}", "runs", NO_RUN)
 
 
-async def _kept(web: WebContext, run: str) -> AsyncGenerator[Event, None]:
+@stream.get(
+    "/events",
+    response_class=StreamingResponse,
+    responses={
+        **giving("text/event-stream"),
+        204: {"description": "The client has all events, and no more will come."},
+    },
+)
+async def events(
+    web: Web,
+    run: str,
+    after: Annotated[int, Query(ge=0, le=10**9, description="leave out this many of the lasting events")] = 0,
+    last_event_id: Annotated[int | None, Header(ge=0, le=10**9, description="as `after`; sent by browsers")] = None,
+) -> Response:
+    """The past events of a run, then new ones as they happen, to its end (docs/events.md).
+
+    Lasting events are numbered from 1 (`id`), so that a client can continue after a lost connection; `speaking` and
+    `token` do not last and have no number.
+    """
+    live = web.runs.get(run)
+    source = live.broadcast.subscribe() if live is not None else _kept(check_run(web, run))
+    coming = _numbered(source, max(after, last_event_id or 0))
+    if live is None or live.over:
+        first = await anext(coming, None)
+        if first is None:
+            return Response(status_code=204)
+        coming = _after(first, coming)
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_alive(coming), media_type="text/event-stream", headers=headers)
+
+
+async def _kept(folder: Path) -> AsyncGenerator[Event, None]:
     """The events of a kept run, read in a thread a few at a time."""
-    past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(web.runs.folder(run))))
+    past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(folder)))
 
     def some() -> list[Event]:
         return [event for event, _ in zip(past, range(_AT_ONCE), strict=False)]
@@ -82,13 +76,11 @@ async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGener
     try:
         async with aclosing(events):
             async for event in events:
-                if isinstance(event, Speaking | Token):
-                    if number >= had:
-                        yield f"event: {event.event}\ndata: {event.model_dump_json()}\n\n"
-                    continue
-                number += 1
-                if number > had:
-                    yield f"id: {number}\nevent: {event.event}\ndata: {event.model_dump_json()}\n\n"
+                lasting = not isinstance(event, Speaking | Token)
+                number += lasting
+                if number > had or (number == had and not lasting):
+                    id_ = f"id: {number}\n" if lasting else ""
+                    yield f"{id_}event: {event.event}\ndata: {event.model_dump_json()}\n\n"
     except PerSimChatError:
         if not number:
             raise  # the run's folder cannot be read

@@ -6,16 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from persimchat.app.web.board import Status
-from persimchat.app.web.watching import Status as CellStatus
-from persimchat.experiments.axes import Label
-from persimchat.runs.control import LONGEST_PACE_S
-from persimchat.runs.events import Asked, StopReason, Totals
-from persimchat.state.intervention import LONGEST_WORDS
-from persimchat.state.persona import Persona
-from persimchat.state.relationship import Relationship
-from persimchat.state.scenario import LONGEST_LINE, LONGEST_TOPIC
-from persimchat.state.settings import Mode
+from ....experiments.axes import Label
+from ....models.offers import Key
+from ....runs.control import LONGEST_PACE_S
+from ....runs.events import Asked, StopReason, Totals
+from ....runs.folder.answers import Number
+from ....state.assessment import LONGEST_QUESTION
+from ....state.intervention import LONGEST_WORDS
+from ....state.persona import Persona, Relationship
+from ....state.scenario import LONGEST_LINE, LONGEST_TOPIC
+from ....state.settings import Mode
+from ..background import State
+from ..board import Status
+from ..watching import Status as CellStatus
 
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 Words = Annotated[str, Field(min_length=1, max_length=LONGEST_WORDS)]
@@ -25,14 +28,6 @@ Turn = Annotated[int, Field(ge=0, le=10_000_000)]
 
 class _Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-
-class Problem(BaseModel):
-    """What was wrong."""
-
-    error: str = Field(description="what went wrong")
-    where: str = Field(default="", description="the place: field, run, agent, model")
-    remedy: str = Field(default="", description="what to do about it")
 
 
 class Conversation(_Given):
@@ -160,6 +155,28 @@ Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Pace | Plain, Fie
 """A control of a run."""
 
 
+class InterviewQuestion(_Given):
+    """A question to one agent, in private."""
+
+    agent: Name = Field(description="a participant")
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    interview: Number | None = Field(default=None, description="the interview that goes on; null for a new one")
+    turn: Turn | None = Field(default=None, description="as it was after so many utterances; null for the end")
+    by: str = Field(default="", max_length=300, description="the model that answers; empty for the agent's own")
+    settings: dict[str, Any] = Field(default={}, description="others than in the run; budgets are of this question")
+    with_people: bool = Field(
+        default=False, description="with `by`: whether that model may read words of people who took part"
+    )
+
+
+class Asking(_Given):
+    """What is asked about a focus group."""
+
+    by: str = Field(default="", max_length=300, description="the model that finds themes; empty for none")
+    positions: bool = Field(default=True, description="whether everybody is asked where they stood")
+    with_people: bool = Field(default=False, description="whether the model may read words of people")
+
+
 class Accepted(BaseModel):
     """The request was accepted; the run carries it out as soon as possible."""
 
@@ -219,12 +236,12 @@ class ExperimentInfo(BaseModel):
     experiment: str = Field(description="its name, which is its folder's")
     driven: bool = Field(description="a process holds its conversations now")
     cells: int = Field(description="all conversations")
-    planned: int = Field(description="those that have not begun")
-    running: int
-    begun: int = Field(description="those that were interrupted")
-    done: int = Field(description="those that are complete")
-    failed: int = Field(description="those that failed for good")
-    budget: int = Field(description="those that have used up their budgets")
+    planned: int = Field(default=0, description="those that have not begun")
+    running: int = 0
+    begun: int = Field(default=0, description="those that were interrupted")
+    done: int = Field(default=0, description="those that are complete")
+    failed: int = Field(default=0, description="those that failed for good")
+    budget: int = Field(default=0, description="those that have used up their budgets")
     spent: Totals = Field(description="calls, tokens and cost of all conversations so far")
     seconds_left: float | None = Field(description="until the end at the pace so far; null if it is not known")
     touched: str = Field(description="when something was last written (ISO 8601)")
@@ -269,3 +286,87 @@ class PersonaInfo(BaseModel):
 
     persona: Persona
     own: bool = Field(description="the library's; shipped otherwise")
+
+
+# Models, and the files of this machine
+
+
+class ProviderInfo(BaseModel):
+    """A provider of the fixed list. Of its key only the status is known."""
+
+    id: str = Field(description="the beginning of its models' names; file and server stand for other forms")
+    name: str
+    key: Key
+    variables: list[str] = Field(description="environment variables that the status is about")
+    missing_packages: list[str] = Field(description="what pip would have to install")
+    models: list[str] = Field(description="some of its models")
+
+
+class FileInfo(BaseModel):
+    """A model file of this machine."""
+
+    name: str
+    size: int = Field(description="bytes")
+    licence: str
+    source: str
+
+
+class DownloadInfo(BaseModel):
+    """A download since the server's start."""
+
+    name: str
+    state: State
+    done: int = Field(description="bytes")
+    total: int | None
+    error: str
+
+
+class ModelsInfo(BaseModel):
+    """Providers, files and downloads."""
+
+    providers: list[ProviderInfo]
+    files: list[FileInfo]
+    downloads: list[DownloadInfo]
+
+
+class ServedInfo(BaseModel):
+    """The models that a server lists."""
+
+    address: str
+    models: list[str]
+
+
+class TestedInfo(BaseModel):
+    """A model that answered."""
+
+    model: str
+    seconds: float
+
+
+class AnnouncedInfo(BaseModel):
+    """What a download would be."""
+
+    name: str
+    source: str
+    size: int | None = Field(description="bytes; null if the source does not say")
+    licence: str
+    there: bool = Field(description="whether this machine has it")
+
+
+class ModelGiven(_Given):
+    """A model to be tested."""
+
+    model: Name
+
+
+class ServerGiven(_Given):
+    """A server to be asked for its models."""
+
+    address: Name
+
+
+class DownloadGiven(_Given):
+    """A download, with consent to its size."""
+
+    name: Name
+    size: int | None = Field(description="the size that GET /api/models/announced gave: consent to it")

@@ -1,189 +1,118 @@
-"""The area where people write and control the run; for an inactive run, the bar that resumes it."""
+"""The area where people write and control a run: pause, pace, one message at a time, the moderator's steps, the end."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from nicegui import ui
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.chat.controls import Controls, questions_of
-from persimchat.app.web.chat.ending import failed
-from persimchat.app.web.chat.speaking import Speaking
-from persimchat.app.web.context import Viewing
-from persimchat.app.web.models.picker import model_picker
-from persimchat.app.web.shared.budgets import limits_of
-from persimchat.app.web.shared.formats import listed
-from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
-from persimchat.app.web.shared.stories import read_plan
-from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number, word_menu
-from persimchat.app.web.words import t
-from persimchat.models.naming import OFFLINE
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line
-
-_ROOM = 10
-"""How many more messages the dialog suggests."""
+from ....runs.control import Control
+from ....state.plain_text import one_line
+from ..board import Board
+from ..context import Viewing
+from ..shared.formats import listed
+from ..shared.runs import SECONDS, pace_words
+from ..widgets import FIELD, brief_button, dialog, dialog_buttons, follow, word_menu
+from ..words import t
+from .resuming import draw_inactive_bar
+from .speaking import Speaking, act, composer_bar
 
 
-def draw_inactive_bar(viewing: Viewing) -> None:
-    """Draw the bar."""
-    board = viewing.board
-    if viewing.experiment:
-        _cell_of(viewing)
-        return
-    if board.elsewhere:
-        _elsewhere()
-        return
-    over = board.status == "ended"
-    if over and not can_resume(board):
-        return  # the card after the last line says all
-    with ui.row().classes("w-full items-center gap-3 no-wrap"):
-        ui.label("" if over else t("chat.unfinished")).classes("text-sm muted grow min-w-0")
-        more = needs_more(board)
-        if failed(board):
-            other = ui.button(t("chat.other_model"), on_click=lambda: ask_for_model(viewing))
-            other.props("flat no-caps").classes("shrink-0")
+class Controls:
+    """The buttons that control a run that goes on; those that do not apply are hidden."""
 
-        async def resume() -> None:
-            button.disable()
-            try:
-                await (ask_for_more(viewing) if more else resume_and_show(viewing.web, viewing.run))
-            finally:
-                button.enable()
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        pause, go_on, stop = t("chat.pause"), t("chat.go_on"), t("chat.stop")
+        next_, how = t("chat.next_question"), t("chat.next_question_how")
+        self._next = brief_button(next_, how, self._do_next, icon="live_help").mark("next-question")
+        self._next_after: int | None = None
+        self._pause = brief_button(pause, pause, partial(pause_or_go_on, viewing), icon="pause").mark("pause")
+        self._go_on = brief_button(go_on, go_on, partial(pause_or_go_on, viewing), icon="play_arrow").mark("go-on")
+        self._one = brief_button(t("chat.one_more"), t("chat.one_turn"), lambda: one_turn(viewing), icon="plus_one")
+        self._one.mark("one-turn")
+        self._paces: dict[int, ui.menu_item] = {}
+        with word_menu(t("chat.pace"), icon="speed") as self._pace:
+            for pace in SECONDS:
+                entry = ui.menu_item(pace_words(pace), partial(self._do_pace, pace))
+                self._paces[pace] = entry.props("role=menuitemradio").mark("pace")
+        self._stop = brief_button(stop, stop, self._ask_stop, icon="stop").classes("ends").mark("stop")
 
-        action = "chat.again" if failed(board) else "chat.resume_more" if more else "chat.resume"
-        button = ui.button(t(action), icon="play_arrow", on_click=resume)
-        button.props("unelevated no-caps").classes("shrink-0")
+    def sync(self) -> str:
+        """Show the buttons that apply; returns a note on a pending pause or stop or on the pace, or nothing."""
+        live = self._viewing.live
+        if live is None:
+            return ""
+        control, steps = live.control, _can_pause(self._viewing)
+        put, left = questions_of(live.board)
+        for button, shown in (
+            (self._next, left > 0 and not control.stopped),
+            (self._pause, steps and not control.paused),
+            (self._go_on, control.paused),
+            (self._one, steps),
+            (self._pace, steps),
+            (self._stop, not control.stopped),
+        ):
+            button.set_visibility(shown)
+        self._next.set_enabled(self._next_after != put)
+        for pace, entry in self._paces.items():
+            entry.props["aria-checked"] = "true" if pace == control.pace_s else "false"
+            entry.update()
+        if control.stopped:
+            return t("chat.stopping")
+        if control.paused:
+            return "" if live.board.paused else t("chat.pausing")
+        return t("chat.pace_now", n=f"{control.pace_s:g}") if control.pace_s else ""
 
+    def _do_pace(self, seconds: float) -> None:
+        act(self._viewing, lambda live: live.control.pace(seconds))
 
-def _cell_of(viewing: Viewing) -> None:
-    """It is a cell of an experiment, which this page only shows."""
-    with ui.row().classes("w-full items-center gap-3 no-wrap"):
-        ui.label(t("chat.cell", experiment=viewing.experiment)).classes("text-sm muted grow min-w-0")
-        if viewing.board.elsewhere:
-            icon_button("refresh", t("chat.load_again"), ui.navigate.reload)
-        button = ui.button(t("chat.to_experiment"), icon="science").props("outline no-caps").classes("shrink-0")
-        button.props["href"] = experiment_page_of(viewing.experiment)
+    def _do_next(self) -> None:
+        if act(self._viewing, lambda live: live.control.next_question(), t("chat.next_question_comes")):
+            self._next_after, _ = questions_of(self._viewing.board)
+            self._next.disable()
 
+    def _ask_stop(self) -> None:
+        baseline = _baseline(self._viewing) is not None
+        with dialog(t("chat.stop_title")) as box:
+            ui.label(t("chat.stop_text_baseline" if baseline else "chat.stop_text")).classes("text-sm muted")
 
-def _elsewhere() -> None:
-    """Another program runs it; a reload of the page shows its progress."""
-    with ui.row().classes("w-full items-center gap-3 no-wrap"):
-        ui.label(t("chat.elsewhere")).classes("text-sm muted grow min-w-0")
-        button = ui.button(t("chat.load_again"), icon="refresh", on_click=ui.navigate.reload)
-        button.props("outline no-caps").classes("shrink-0")
+            def end() -> None:
+                box.close()
+                # a baseline cannot be stopped between two rounds
+                act(self._viewing, lambda live: live.broadcast.cancel() if baseline else live.control.stop())
 
-
-def can_resume(board: Board) -> bool:
-    """Whether an inactive run can be resumed.
-
-    After a consensus, the end of a guide, a finished method or a story's vote only a branch can go on.
-    """
-    if board.started is None:
-        return False
-    if board.stopped is None or board.stopped.reason in ("stopped", "error"):
-        return True
-    own_end = board.stopped.reason in ("consensus", "guide", "settled") or board.started.baseline is not None
-    return board.stopped.reason == "budget" or not own_end
-
-
-def needs_more(board: Board) -> bool:
-    """Whether it needs a higher limit to go on."""
-    return board.stopped is not None and board.stopped.reason in ("message_limit", "budget", "closed", "finished")
-
-
-async def ask_for_more(viewing: Viewing) -> None:
-    """Open a dialog that raises the limits of a run that has reached one."""
-    board = viewing.board
-    if board.started is None:
-        return
-    try:
-        folder = viewing.web.runs.folder(viewing.run)
-        limits = await asyncio.to_thread(limits_of, folder)
-        plan = await asyncio.to_thread(read_plan, folder)
-    except PerSimChatError as error:
-        notify_error(error)
-        return
-    limit = board.started.max_messages
-    story, held = plan is not None, plan.rounds if plan is not None else 0
-    finished = story and board.stopped is not None and board.stopped.reason == "finished"
-    with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-        ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        more = limit + _ROOM if board.turn >= limit or board.stopped and board.stopped.reason == "closed" else limit
-        messages = ui.number(t("chat.resume_limit"), value=more, min=board.turn + 1, precision=0)
-        messages.props(FIELD).classes("w-full").set_visibility(not story)
-        rounds = ui.number(t("settings.rounds"), value=held + 1, min=held + 1, precision=0)
-        rounds.props(FIELD).classes("w-full").set_visibility(finished)
-        fields = {}
-        for name, value in limits.items():
-            fields[name] = ui.number(t(f"chat.resume_{name}"), value=value * 2, min=0).props(FIELD).classes("w-full")
-        if fields:
-            ui.label(t("chat.resume_unlimited")).classes("text-xs muted")
-
-        async def with_more() -> None:
-            wanted = limit if story else whole_number(messages.value)
-            messages.error = (
-                None
-                if story or wanted is not None and wanted > board.turn
-                else t("chat.whole_number", least=board.turn)
-            )
-            longer = whole_number(rounds.value) if finished else held
-            rounds.error = (
-                None if not finished or longer is not None and longer > held else t("chat.whole_number", least=held)
-            )
-            for field in fields.values():
-                field.error = None if field.value is None or field.value > 0 else t("chat.positive_number")
-            if wanted is None or messages.error or rounds.error or any(field.error for field in fields.values()):
-                return
-            changes: dict[str, Any] = {"max_messages": wanted} if wanted != limit else {}
-            if longer != held:
-                changes["rounds"] = longer
-            for name, field in fields.items():
-                value = field.value if name == "budget_usd" or field.value is None else int(field.value)
-                if value != limits[name]:
-                    changes[name] = value
-            button.disable()
-            if await resume_and_show(viewing.web, viewing.run, changes):
-                dialog.close()
-            else:
-                button.enable()
-
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            button = ui.button(t("chat.resume"), icon="play_arrow", on_click=with_more).props("unelevated no-caps")
-    dialog.on("hide", dialog.delete)
-    dialog.open()
+            dialog_buttons(box, t("chat.stop_yes"), end, icon="stop").props("color=negative")
 
 
-def ask_for_model(viewing: Viewing) -> None:
-    """Open a dialog that resumes a failed run with another model."""
-    with ui.dialog() as dialog, ui.card().classes("surface w-[34rem] max-w-full gap-3"):
-        ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        ui.label(t("chat.other_model_name")).classes("text-sm muted")
-        model = model_picker(OFFLINE, lambda _: None)
-
-        async def with_model() -> None:
-            button.disable()
-            if await resume_and_show(viewing.web, viewing.run, {"model": model.value}):
-                dialog.close()
-            else:
-                button.enable()
-
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            button = (
-                ui.button(t("chat.resume"), icon="play_arrow", on_click=with_model)
-                .props("unelevated no-caps")
-                .mark("with-model")
-            )
-    dialog.on("hide", dialog.delete)
-    dialog.open()
+def questions_of(board: Board) -> tuple[int, int]:
+    """How many questions of a focus group's guide were put, and how many are left; none of either without a guide."""
+    guide = board.started.guide if board.started is not None else None
+    if guide is None:
+        return 0, 0
+    put = max((said.question or 0 for said in board.utterances), default=0)
+    return put, len(guide.questions) - put
 
 
-_POLL_S = 0.2
+def _baseline(viewing: Viewing) -> str | None:
+    return viewing.board.started.baseline if viewing.board.started is not None else None
+
+
+def _can_pause(viewing: Viewing) -> bool:
+    return viewing.live is not None and not viewing.live.control.stopped and _baseline(viewing) is None
+
+
+def pause_or_go_on(viewing: Viewing) -> None:
+    """Pause a run, or end its pause; nothing for a run that cannot be paused."""
+    if _can_pause(viewing):
+        act(viewing, lambda live: (live.control.go_on if live.control.paused else live.control.pause)())
+
+
+def one_turn(viewing: Viewing) -> None:
+    """Let one more message come, and pause after it; nothing for a run that cannot be paused."""
+    if _can_pause(viewing):
+        act(viewing, lambda live: live.control.one_turn())
 
 
 def composer(viewing: Viewing, *, player: Callable[[], str] | None = None) -> None:
@@ -194,55 +123,49 @@ def composer(viewing: Viewing, *, player: Callable[[], str] | None = None) -> No
         player: of a story that a person plays: the character whose part the tab has; None for all other runs.
     """
     parts = _Composer(viewing, player)
-    parts.sync()
-    ui.timer(_POLL_S, parts.sync)
+    follow(parts.sync)
     if parts.speaking is not None and player is None:
         ui.timer(0, parts.speaking.remember, once=True)  # a tab's storage exists once the tab is connected
 
 
 class _Composer:
     def __init__(self, viewing: Viewing, player: Callable[[], str] | None) -> None:
-        self._viewing = viewing
-        self._player = player
+        self._viewing, self._player = viewing, player
         self._drawn: object = None
         self._over_drawn: object = None
-        self.speaking: Speaking | None = None
-        started = viewing.board.started
-        with (
-            ui.element("div").classes("bar composer w-full py-3") as self._bar,
-            ui.column().classes("w-full max-w-3xl mx-auto px-4 gap-2"),
-        ):
+        baseline = _baseline(viewing)
+        self.speaking = Speaking(viewing, player) if baseline is None else None
+        with composer_bar() as self._bar:
             with ui.row().classes("w-full items-center gap-2 no-wrap") as self._back_in_time:
                 ui.icon("history", size="18px", color="primary").props("aria-hidden=true")
                 self._looking = ui.label().classes("text-sm grow")
                 self._newest = ui.button(on_click=lambda: viewing.go_to(None)).mark("newest")
                 self._newest.props("flat dense no-caps")
             with ui.column().classes("w-full gap-2") as self._live:
-                self._draw_live(started.baseline if started is not None else None)
+                self._draw_live(baseline)
             self._over = ui.column().classes("w-full")
 
     def _draw_live(self, baseline: str | None) -> None:
-        if baseline is None:
-            self.speaking = Speaking(self._viewing, self._player)
-            self.speaking.draw_question()
+        speaking = self.speaking
+        if speaking is not None:
+            speaking.draw_question()
         with ui.row().classes("composer-acts w-full items-center gap-2"):
-            if self.speaking is not None:
+            if speaking is not None:
                 with ui.row().classes("composer-who items-center gap-2 no-wrap min-w-0"):
-                    self.speaking.draw_choices()
+                    speaking.draw_choices()
             else:
                 ui.label(t("chat.baseline_alone", name=one_line(baseline or ""))).classes("text-sm muted")
             with ui.row().classes("items-center justify-end gap-0 ml-auto"):
-                if baseline is None and self._player is None:
+                if speaking is not None and self._player is None:
                     moderator_menu(self._viewing)
                 self._controls = Controls(self._viewing)
-        if self.speaking is not None:
-            self.speaking.draw_field()
+        if speaking is not None:
+            speaking.draw_field()
         self._note = ui.label().classes("text-xs muted").props("role=status")
 
     def sync(self) -> None:
         """Show what can be done now."""
         viewing, board, live = self._viewing, self._viewing.board, self._viewing.live
-        control = live.control if live is not None else None
         seen = (
             viewing.at,
             board.turn if viewing.at is not None else None,
@@ -251,7 +174,7 @@ class _Composer:
             frozenset(board.hands),
             questions_of(board),
             self._player() if self._player is not None else "",
-            (control.paused, control.stopped, control.pace_s, board.paused) if control is not None else None,
+            _state_of(live.control, board) if live is not None else None,
         )
         if seen == self._drawn:
             return
@@ -267,11 +190,10 @@ class _Composer:
             self._bar.set_visibility(viewing.at is not None or bool(self._over.default_slot.children))
             return
         self._bar.set_visibility(True)
-        under_way = self._controls.sync()
         if self.speaking is not None:
             self.speaking.sync()
         hands = t("chat.hand_up", who=listed(sorted(board.hands))) if board.hands else ""
-        note = " ".join(filter(None, (under_way, hands)))
+        note = " ".join(filter(None, (self._controls.sync(), hands)))
         self._note.set_text(note)
         self._note.set_visibility(bool(note))
 
@@ -284,51 +206,34 @@ class _Composer:
                 draw_inactive_bar(self._viewing)
 
 
-def moderator_menu(viewing: Viewing) -> ui.button:
-    """Draw the button and its menu."""
+def _state_of(control: Control, board: Board) -> tuple[object, ...]:
+    return (control.paused, control.stopped, control.pace_s, board.paused)
+
+
+def moderator_menu(viewing: Viewing) -> None:
+    """Draw the button and its menu: another topic, and who gets the floor."""
 
     def floor(name: str) -> None:
-        live = viewing.live
-        if live is None:
-            return
-        try:
-            live.control.give_floor(name)
-        except PerSimChatError as error:
-            notify_error(error)
-        else:
-            ui.notify(t("chat.floor_next", who=one_line(name)), type="positive")
+        act(viewing, lambda live: live.control.give_floor(name), t("chat.floor_next", who=one_line(name)))
 
-    with word_menu(t("chat.step_in"), t("chat.step_in_how"), icon="campaign") as button:
+    with word_menu(t("chat.step_in"), t("chat.step_in_how"), icon="campaign"):
         ui.menu_item(t("chat.change_topic"), lambda: _change_topic(viewing)).mark("change-topic")
         started = viewing.board.started
         if started is not None and started.mode == "story":  # its stages say who speaks
-            return button
+            return
         ui.separator()
         for name in viewing.board.participants:
-            ui.menu_item(t("chat.give_floor", who=one_line(name)), lambda name=name: floor(name)).mark("floor")
-    return button
+            ui.menu_item(t("chat.give_floor", who=one_line(name)), partial(floor, name)).mark("floor")
 
 
 def _change_topic(viewing: Viewing) -> None:
-    with ui.dialog() as dialog, ui.card().classes("surface w-[30rem] max-w-full gap-3"):
-        ui.label(t("chat.change_topic").rstrip("…")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+    heading = t("chat.change_topic").rstrip("…")
+    with dialog(heading, "w-[30rem]") as box:
         topic = ui.textarea(t("chat.new_topic")).props(f"{FIELD} autogrow autofocus").classes("w-full")
 
         def change() -> None:
-            live = viewing.live
-            if live is None:
-                dialog.close()
-                return
-            try:
-                live.control.change_topic(topic.value or "")
-            except PerSimChatError as error:
-                notify_error(error)
-            else:
-                dialog.close()
-                ui.notify(t("chat.topic_next"), type="positive")
+            changed = act(viewing, lambda live: live.control.change_topic(topic.value or ""), t("chat.topic_next"))
+            if changed or viewing.live is None:
+                box.close()
 
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            ui.button(t("chat.change_topic").rstrip("…"), on_click=change).props("unelevated no-caps").mark("topic")
-    dialog.on("hide", dialog.delete)
-    dialog.open()
+        dialog_buttons(box, heading, change).mark("topic")

@@ -1,18 +1,30 @@
-"""The card after the last line: what the conversation came to, who stands where, and why it ended."""
+"""What stands after the last line: what a conversation came to, why it ended, and what can be done with it now."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from urllib.parse import quote
 
-from nicegui import ui
+from nicegui import context, ui
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.looks import colour
-from persimchat.app.web.shared.formats import listed
-from persimchat.app.web.words import t
-from persimchat.runs.events import Concluded, Standing, Stopped
-from persimchat.state.plain_text import capitalised, one_line
-from persimchat.state.settings import BASELINES
+from ....evaluation.polls import origin_of
+from ....evaluation.themes import ToAsk, ask
+from ....evaluation.transcripts import has_words_of_people
+from ....reports.guide import MOST_QUOTES, Answers, GroupSummary, Positions, summary_of
+from ....runs.events import Concluded, Standing, Stopped
+from ....runs.folder.answers import Theme
+from ....runs.folder.reading import read_run
+from ....state.errors import PerSimChatError
+from ....state.plain_text import capitalised, one_line
+from ....state.settings import BASELINES
+from ..board import Board
+from ..context import Viewing
+from ..shared.formats import listed
+from ..shared.navigation import interview_of
+from ..shared.runs import questions_about
+from ..widgets import FIELD, card, colour, errors_shown, item, table, tall_dialog
+from ..words import t
 
 
 def ended(stopped: Stopped) -> str:
@@ -140,3 +152,152 @@ def _reasons(found: Concluded) -> None:
     if found.reasoning:
         ui.label(found.reasoning).classes("text-sm muted words")
     ui.label(by).classes("text-sm muted break-words")
+
+
+# What can be done with a run that is over: interviews, and a focus group's summary
+
+
+def draw_afterwards(viewing: Viewing) -> None:
+    """Draw the buttons; none where nothing can be done."""
+    board = viewing.board
+    agents = [name for name in board.participants if name not in board.people]
+    with ui.row().classes("w-full gap-2"):
+        if board.started is not None and board.started.guide is not None:
+            button = ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+            button.on_click(lambda: show_group_summary(viewing))
+        if agents and not viewing.experiment and viewing.live is None and not board.elsewhere:
+            button = ui.button(t("interview.somebody"), icon="record_voice_over").mark("interview-somebody")
+            button.props("outline no-caps icon-right=expand_more aria-haspopup=menu")
+            with button, ui.menu().props("role=menu"):
+                for name in agents:
+                    told = t("interview.open", name=one_line(name))
+                    item("person", told, href=interview_of(viewing.run, name)).mark("interview-of")
+
+
+async def show_group_summary(viewing: Viewing) -> None:
+    """Open the dialog with the summary of a focus group: what it shows without asking, and asking for more."""
+    client = context.client
+    with errors_shown():
+        record = await asyncio.to_thread(read_run, viewing.web.runs.folder(viewing.run))
+        found = await asyncio.to_thread(summary_of, record)
+        with client.content:
+            opened = _Summary(viewing, found, people=has_words_of_people(record), shared=bool(origin_of(record)))
+        await opened.count()
+
+
+class _Summary:
+    """What can be asked, and below it the summary."""
+
+    def __init__(self, viewing: Viewing, found: GroupSummary, *, people: bool, shared: bool) -> None:
+        self._folder = viewing.web.runs.folder(viewing.run)
+        self._asks = not viewing.experiment  # nobody writes into the folder of an experiment's cell
+        with tall_dialog(t("groups.open"), "groups"):
+            with ui.row().classes("w-full items-baseline justify-between gap-x-4 gap-y-1"):
+                ui.label(t("groups.about")).classes("text-sm muted")
+                address = f"/api/runs/{quote(viewing.run, safe='')}/summary.html"
+                ui.link(t("groups.print"), address, new_tab=True).classes("text-sm text-primary")
+            if self._asks:
+                self._asking(found, people=people, shared=shared)
+            self._shown = ui.column().classes("w-full gap-3")
+            self._draw(found)
+
+    def _asking(self, found: GroupSummary, *, people: bool, shared: bool) -> None:
+        with card(t("groups.more")):
+            self._by = ui.input(t("groups.by")).props(f"{FIELD} maxlength=300").classes("w-full").mark("themes-by")
+            ui.label(t("groups.by_help")).classes("text-xs muted")
+            asked = bool(found.positions) and not shared
+            self._positions = ui.checkbox(t("groups.positions"), value=asked).props("dense").mark("ask-positions")
+            self._positions.set_visibility(asked)
+            if found.positions:
+                told = t("groups.positions_branch" if shared else "groups.positions_help")
+                ui.label(told).classes("text-xs muted")
+            self._people = ui.checkbox(t("groups.with_people")).props("dense")
+            self._people.set_visibility(people)
+            with ui.row().classes("w-full items-center gap-3"):
+                self._button = ui.button(t("groups.ask"), on_click=self._ask).props("unelevated no-caps").mark("ask")
+                self._told = ui.label().classes("text-sm muted grow").props("aria-live=polite").mark("asked")
+        for field in (self._positions, self._by, self._people):
+            field.on("blur", self.count) if field is self._by else field.on_value_change(self.count)
+
+    async def _questions(self) -> list[ToAsk]:
+        return await questions_about(
+            self._folder,
+            by=(self._by.value or "").strip(),
+            positions=bool(self._positions.value and self._positions.visible),
+            with_people=bool(self._people.value),
+        )
+
+    async def count(self) -> None:
+        """Say how many calls it would take, and of which models."""
+        if not self._asks:
+            return
+        try:
+            questions = await self._questions()
+        except PerSimChatError as error:
+            self._told.set_text(capitalised(str(error)))
+            self._button.disable()
+            return
+        left = [one for one in questions if one.calls]
+        models = listed([one.respondent.name for one in left])
+        count = sum(one.calls for one in left)
+        self._button.set_enabled(bool(left))
+        nothing = t("groups.nothing_left" if questions else "groups.nothing_to_ask")
+        self._told.set_text(t("groups.calls", n=count, models=models) if left else nothing)
+
+    async def _ask(self) -> None:
+        self._button.props(add="loading").disable()
+        try:
+            with errors_shown():
+                notes = await ask(await self._questions())
+                self._draw(await asyncio.to_thread(lambda: summary_of(read_run(self._folder))))
+                self._told.set_text(" ".join(notes) or t("groups.nothing_left"))
+                return
+            self._button.enable()
+        finally:
+            self._button.props(remove="loading")
+
+    def _draw(self, found: GroupSummary) -> None:
+        self._shown.clear()
+        with self._shown:
+            for positions in found.positions:
+                if positions.known:
+                    _positions(positions)
+            for answers in found.answers:
+                _question(answers)
+            for question in found.not_put:
+                ui.label(t("groups.not_put", ask=one_line(question.ask))).classes("text-sm muted break-words")
+
+
+def _positions(found: Positions) -> None:
+    def shown(held: str | None, moved: bool = False) -> str:
+        return ("–" if held is None else one_line(held)) + (f" ({t('groups.moved')})" if moved else "")
+
+    with card(one_line(found.poll.ask)):
+        rows = [(one_line(one.name), shown(one.before), shown(one.after, bool(one.moved))) for one in found.stands]
+        table(("", t("groups.before"), t("groups.after")), rows)
+
+
+def _question(found: Answers) -> None:
+    part = found.section
+    with card():
+        number = t("groups.question", n=part.number) if part.question else t("groups.opening")
+        ui.label(number).classes("panel-title").props("role=heading aria-level=3")
+        if part.question:
+            ui.label(one_line(part.question.ask)).classes("text-base font-semibold break-words")
+        silent = f" · {t('groups.silent', names=listed(part.silent))}" if part.silent else ""
+        ui.label(f"{t('groups.answers', n=len(part.answers))}{silent}").classes("text-xs muted break-words")
+        if not found.themes:
+            ui.label(t("groups.no_theme")).classes("text-sm muted")
+            return
+        ui.label(t("groups.themes" if found.found else "groups.shared")).classes("text-xs muted")
+        for theme in found.themes:
+            _theme(theme)
+
+
+def _theme(theme: Theme) -> None:
+    with ui.column().classes("w-full gap-0"):
+        about = f" – {one_line(theme.about)}" if theme.about else ""
+        ui.label(f"{one_line(theme.name)}{about}").classes("text-sm font-semibold break-words")
+        for words in theme.quotes[:MOST_QUOTES]:
+            said = t("groups.said_in", name=one_line(words.speaker), turn=words.turn)
+            ui.label(f"“{one_line(words.words)}” {said}").classes("text-sm muted break-words pl-3")

@@ -1,22 +1,89 @@
-"""The lines of the conversation: utterances, and what stands between them."""
+"""What is known of an utterance beside its words: what the speaker felt anew, why they spoke, how it was scored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from nicegui import ui
 
-from persimchat.app.web.board import Board, Line
-from persimchat.app.web.chat.facts import felt_before, head, needs, reasons, scored, strongest_change
-from persimchat.app.web.looks import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, colour
-from persimchat.app.web.shared.formats import listed
-from persimchat.app.web.widgets import avatar, chip, named
-from persimchat.app.web.words import catalogue, number, t
-from persimchat.runs.events import Analysed, Judged, Shortened, Silenced, Started, TopicChanged, Uttered
-from persimchat.runs.folder.lines import edited
-from persimchat.state.plain_text import one_line
-from persimchat.state.repetition import CORRECTIONS
+from ....models.naming import OFFLINE
+from ....runs.events import Analysed, Judged, Shortened, Silenced, Started, TopicChanged, Uttered
+from ....runs.folder.lines import edited
+from ....state.emotion import EMOTIONS
+from ....state.plain_text import clean, one_line
+from ....state.speech import CORRECTIONS
+from ..board import Board, Line
+from ..shared.formats import listed
+from ..widgets import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, avatar, chip, colour, menu_made_anew, named
+from ..words import catalogue, number, t
+
+
+def strongest_change(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[str, int, int] | None:
+    """The emotion that changed most, its level before and now; None if none did, or if they are not known."""
+    if not before or not now:
+        return None
+    changes = [(name, before.get(name, 0), now.get(name, 0)) for name in EMOTIONS]
+    most = max(changes, key=lambda change: abs(change[2] - change[1]))  # the first one of several alike
+    return most if most[1] != most[2] else None
+
+
+def felt_before(board: Board, said: Uttered) -> Mapping[str, int]:
+    """The speaker's emotions at their utterance before this one, or at their awakening; empty if they are not known."""
+    for earlier in reversed(board.utterances[: said.turn - 1]):
+        if earlier.speaker == said.speaker and earlier.emotion:
+            return earlier.emotion
+    awoken = board.minds.get(0, {}).get(said.speaker)
+    return awoken.emotion if awoken is not None else {}
+
+
+def response_time(value: float) -> str:
+    """Seconds with one decimal; below one second, with two."""
+    return f"{number(value, 1 if value >= 1 else 2)} s"
+
+
+def head(said: Uttered, started: Started) -> str:
+    """An utterance's number, and how long its model took; the offline model's seconds are made up and left out."""
+    turn = t("chat.turn", n=said.turn)
+    measured = said.response_time_s and started.models.get(said.speaker) != OFFLINE
+    return f"{turn} · {response_time(said.response_time_s)}" if measured else turn
+
+
+def reasons(said: Uttered, before: Uttered | None) -> list[str]:
+    """To whom an utterance is, and why its speaker spoke: their need to talk, and whether they were addressed.
+
+    Args:
+        said: the utterance.
+        before: the utterance before it; None for the first.
+    """
+    found = []
+    if said.addressees and said.heard_by is None:
+        found.append(t("chat.to", who=listed(said.addressees)))
+    if said.edited_by is not None:
+        return found  # somebody else decided that these words come here
+    if said.speaker in said.need_to_talk:
+        found.append(t("chat.need_was", n=said.need_to_talk[said.speaker]))
+    if before is not None and said.speaker in before.addressees and before.heard_by is None:
+        found.append(t("chat.was_addressed", who=one_line(before.speaker)))
+    return found
+
+
+def needs(said: Uttered) -> str:
+    """How much everybody needed to talk when the speaker was chosen, most first; empty if it is not known."""
+    ordered = sorted(said.need_to_talk.items(), key=lambda one: -one[1])
+    return " · ".join(f"{one_line(name)} {need}" for name, need in ordered) if len(ordered) > 1 else ""
+
+
+def scored(score: Analysed) -> str:
+    """An utterance's scores in words."""
+    if not score.is_scored:
+        return t("chat.not_scored", why=one_line(score.failed))
+    shown = {name: number(getattr(score, name), 1) for name in ("coherence", "sentiment", "engagement")}
+    return t("chat.scored", **shown)
+
+
+# The lines of the conversation: utterances, and what stands between them
 
 
 def put_in(by: str) -> str:
@@ -176,7 +243,9 @@ class Said(ui.column):
                             _felt(said, board)
                             ui.label(head(said, started)).classes("text-xs muted whitespace-nowrap")
                     if actions.menu is not None:
-                        _more(said, actions.menu)
+                        more = ui.button(icon="more_horiz").props("flat round dense size=sm color=grey-7")
+                        named(more, t("chat.more", turn=said.turn, who=one_line(said.speaker)))
+                        menu_made_anew(more, partial(actions.menu, said))
                 if look is not None:
                     button = next(child for child in above if isinstance(child, ui.button))
                     named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
@@ -221,9 +290,9 @@ def _felt(said: Uttered, board: Board) -> None:
     change = strongest_change(felt_before(board, said), said.emotion)
     if change is None:
         return
-    name = t(f"common.emotion_{change.emotion}")
-    levels = t("chat.changed", name=name, before=change.before, now=change.now)
-    chip(f"{EMOTION_FACES[change.emotion]} {levels}", EMOTION_COLOURS[change.emotion])
+    emotion, before, now = change
+    levels = t("chat.changed", name=t(f"common.emotion_{emotion}"), before=before, now=now)
+    chip(f"{EMOTION_FACES[emotion]} {levels}", EMOTION_COLOURS[emotion])
 
 
 def _why(said: Uttered, board: Board) -> None:
@@ -235,17 +304,10 @@ def _why(said: Uttered, board: Board) -> None:
     if not all_needs:
         ui.label(text).classes("min-w-0 break-words")
         return
-    with ui.button(text, color=None).props("flat dense no-caps").classes("why-spoken") as button:
-        pass
-    button.props["title"] = t("chat.needs", who=all_needs)
-
-    def show() -> None:
-        button.clear()
-        with button, ui.menu().props("max-width=320px") as menu:
-            ui.label(t("chat.needs", who=all_needs)).classes("text-sm p-3 break-words")
-        menu.open()
-
-    button.on_click(show)
+    everybody = t("chat.needs", who=all_needs)
+    button = ui.button(text, color=None).props("flat dense no-caps").classes("why-spoken")
+    button.props["title"] = everybody
+    menu_made_anew(button, lambda: ui.label(everybody).classes("text-sm p-3 break-words"))
 
 
 def _after(said: Uttered) -> None:
@@ -263,45 +325,64 @@ def _after(said: Uttered) -> None:
         ui.label(" · ".join(notes)).classes("text-xs muted break-words")
 
 
-def _more(said: Uttered, fill: Callable[[Uttered], object]) -> None:
-    """The menu of an utterance; it is made anew each time it opens, because its entries change."""
-    with ui.button(icon="more_horiz").props("flat round dense size=sm color=grey-7") as button:
-        pass
-    named(button, t("chat.more", turn=said.turn, who=one_line(said.speaker)))
-
-    def show() -> None:
-        button.clear()
-        with button, ui.menu() as menu:
-            fill(said)
-        menu.open()
-
-    button.on_click(show)
-
-
 def _aside(line: Line) -> ui.element:
     assert not isinstance(line, Uttered)
     with ui.row().classes("w-full justify-center items-center gap-1 no-wrap aside") as row:
         ui.label(aside(line)).classes("text-xs muted text-center break-words min-w-0 max-w-prose")
         if isinstance(line, Judged):
-            _reasons(line)
+            why = ui.button(icon="help_outline").props("flat round dense size=sm color=grey-7")
+            named(why, f"{t('chat.why')} {aside(line)}")
+            menu_made_anew(why, partial(_reasons, line))
     return row
 
 
 def _reasons(line: Judged) -> None:
-    """The judge's reasons, made when the user opens them."""
-    with ui.button(icon="help_outline").props("flat round dense size=sm color=grey-7") as button:
-        pass
-    named(button, f"{t('chat.why')} {aside(line)}")
+    """The judge's reasons, and who holds what."""
+    with ui.column().classes("p-3 gap-2"):
+        ui.label(line.reasoning).classes("text-sm whitespace-pre-wrap break-words")
+        if line.positions:
+            ui.label(t("chat.positions")).classes("panel-title")
+        for position in line.positions:
+            agrees = f" ({t('chat.agrees')})" if position.agrees else ""
+            ui.label(f"{one_line(position.agent)}: {position.position}{agrees}").classes("text-sm break-words")
 
-    def show() -> None:
-        button.clear()
-        with button, ui.menu().props("max-width=420px") as menu, ui.column().classes("p-3 gap-2"):
-            ui.label(line.reasoning).classes("text-sm whitespace-pre-wrap break-words")
-            if line.positions:
-                ui.label(t("chat.positions")).classes("panel-title")
-            for position in line.positions:
-                agrees = f" ({t('chat.agrees')})" if position.agrees else ""
-                ui.label(f"{one_line(position.agent)}: {position.position}{agrees}").classes("text-sm break-words")
-        menu.open()
 
-    button.on_click(show)
+def told(said: Uttered) -> str:
+    """A finished utterance as it is announced to screen readers, and copied."""
+    marked = f" ({put_in(said.edited_by)})" if said.edited_by is not None else ""
+    return f"{one_line(said.speaker)}{marked}: {said.text}"
+
+
+def draw_being_said(board: Board) -> ui.label:
+    """Draw who is just speaking; returns the place for their words."""
+    assert board.speaking is not None and board.started is not None  # whoever speaks does so in a run that has begun
+    with ui.row().classes("w-full gap-3 no-wrap items-start said live") as row:
+        row.style(f"--c:{colour(board.speaking.speaker, board.started.participants)}")
+        draw_face(board.speaking.speaker, board.started)
+        with ui.column().classes("gap-1 min-w-0"):
+            draw_speaker(board.speaking.speaker, board.started, None)
+            return ui.label().classes("bubble text-sm max-w-full")
+
+
+# The turns of a talk between two: a companion's and a person's, an agent's and an interviewer's
+
+
+def draw_turn(name: str, own: str, *, mine: bool = False, live: bool = False) -> ui.column:
+    """A line with the speaker's picture; returns the place for their words.
+
+    Args:
+        name: the speaker's.
+        own: the speaker's colour.
+        mine: whether it is the reader who speaks.
+        live: whether the words are just being said.
+    """
+    kind = "mine flex-row-reverse" if mine else "live" if live else ""
+    with ui.row().classes(f"w-full gap-3 no-wrap items-start said {kind}").style(f"--c:{own}"):
+        avatar(name, own, "32px", human=mine)
+        ui.label(name).classes("sr-only")
+        return ui.column().classes("gap-1 min-w-0" + (" items-end" if mine else ""))
+
+
+def bubble(text: str) -> ui.label:
+    """The words of a turn."""
+    return ui.label(clean(text)).classes("bubble text-base max-w-full")

@@ -1,32 +1,99 @@
-"""The field for words of a person who is asked, of a person who wants to speak next, or of the moderator."""
+"""The field for words of a person who is asked, of one who wants to speak next, or of the moderator; and decisions."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
 
 from nicegui import app, ui
 
-from persimchat.app.web.chat.deciding import Deciding, question_in_words
-from persimchat.app.web.context import Viewing
-from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.widgets import FIELD, brief_button, icon_button, named, notify_error
-from persimchat.app.web.words import t
-from persimchat.nodes.saying import moderator_name
-from persimchat.runs.events import Asked
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.intervention import MODERATOR
-from persimchat.state.person_answer import Question
-from persimchat.state.plain_text import one_line
+from ....nodes.people import moderator_name
+from ....runs.events import Asked
+from ....state.errors import PerSimChatError
+from ....state.intervention import MODERATOR
+from ....state.person_answer import Question
+from ....state.plain_text import one_line
+from ..context import Viewing
+from ..live_runs import LiveRun
+from ..shared.formats import listed
+from ..widgets import FIELD, brief_button, icon_button, named, notify_error, sent_with_enter
+from ..words import t
 
-AS_MODERATOR = f"/{MODERATOR}"
+AS_MODERATOR: Final = f"/{MODERATOR}"
 """The moderator's key among names; participants' names never begin with a slash."""
+_EVERYBODY: Final = "/everybody"
 
 
-_ENTER = """(e) => {
-  if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); emit(); }
-}"""
-_EVERYBODY = "/everybody"
+@contextmanager
+def composer_bar() -> Iterator[ui.element]:
+    """The bar below a transcript in which people write, to be filled."""
+    with (
+        ui.element("div").classes("bar composer w-full py-3") as bar,
+        ui.column().classes("w-full max-w-3xl mx-auto px-4 gap-2"),
+    ):
+        yield bar
+
+
+def words_field(name: str, send: Callable[[], object], properties: str = "") -> tuple[ui.textarea, ui.button]:
+    """Draw the field for words into a row, and the button that sends them; Enter does, too."""
+    field = ui.textarea().props(f"{FIELD} autogrow rows=1 input-class=max-h-40 {properties}").classes("grow words")
+    named(field, name).mark("words")
+    sent_with_enter(field, send)
+    return field, icon_button("send", t("chat.send"), send).props("color=primary").mark("send")
+
+
+def act(viewing: Viewing, do: Callable[[LiveRun], object], told: str = "") -> bool:
+    """Do something to a run that goes on; an error is shown, else what was done. Returns whether it was done."""
+    live = viewing.live
+    if live is None:
+        return False
+    try:
+        do(live)
+    except PerSimChatError as error:
+        notify_error(error)
+        return False
+    if told:
+        ui.notify(told, type="positive")
+    return True
+
+
+def question_in_words(asked: Asked) -> str:
+    """The question to a person; in a story, with who will hear the answer."""
+    who, story = one_line(asked.agent), asked.story
+    if asked.position is not None:
+        when = asked.position["when"]
+        return t(f"chat.ask_position_{when}", who=who, question=one_line(asked.position["ask"]))
+    if asked.puts is not None:
+        return t("chat.puts", who=who, number=asked.puts["number"], of=asked.puts["of"])
+    if asked.what == "need_to_talk":
+        return t("chat.asked_need", who=who)
+    if story is None:
+        return t("chat.your_turn", who=who)
+    if asked.what == "choice":
+        return t("chat.ask_choice", who=who)
+    if asked.what == "ballot":
+        return t(f"chat.ask_{story['ballot']}", who=who)
+    room = story["room"]
+    if room is None:
+        return t("chat.ask_words_all", who=who)
+    public = "public" if room["public"] else "private"
+    return t(f"chat.ask_words_{public}", who=who, others=listed(room["others"]))
+
+
+def candidates_of(asked: Asked) -> list[str]:
+    """Those among whom a person is to choose: partners or candidates in a story, positions in a focus group."""
+    if asked.story is not None:
+        return list(asked.story["candidates"])
+    return list(asked.position["possible"]) if asked.position is not None else []
+
+
+def _about(asked: Asked) -> tuple[object, ...]:
+    """What is asked, so that it is the same if it is asked again because its answer could not be used."""
+    story, position = asked.story, asked.position
+    about = (story["act"], story["ballot"]) if story else (position["poll"], position["when"]) if position else ()
+    return (asked.agent, asked.what, *about)
 
 
 def voice(current: str, chosen: str | None, asked: str | None, people: Sequence[str], *, busy: bool) -> str:
@@ -69,12 +136,12 @@ class Speaking:
     """
 
     def __init__(self, viewing: Viewing, player: Callable[[], str] | None = None) -> None:
-        self._viewing = viewing
-        self._player = player
+        self._viewing, self._player = viewing, player
+        self._key = f"voice:{viewing.run}"
         self._chosen: str | None = None
-        self._voice = ""
+        self._voice = self._called = ""
         self._asked: Asked | None = None
-        self._called = ""
+        self._choosing: tuple[object, ...] | None = None
         self._offered: tuple[str, int] | None = None
 
     def draw_choices(self) -> None:
@@ -82,10 +149,11 @@ class Speaking:
         names = {name: one_line(name) for name in self._viewing.board.people}
         names[AS_MODERATOR] = t("chat.outside_voice")
         self._who = ui.select(names, label=t("chat.speak_as"), value=AS_MODERATOR, on_change=self._choose)
-        self._who.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("speak-as")
-        self._who.set_visibility(len(names) > 1)
+        self._who.mark("speak-as")
         self._to = ui.select({_EVERYBODY: t("chat.everybody")}, label=t("chat.heard_by"), value=_EVERYBODY)
-        self._to.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("heard-by")
+        self._to.mark("heard-by")
+        for field in (self._who, self._to):
+            field.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink")
         raise_, lower = t("chat.raise_hand"), t("chat.lower_hand")
         self._raise = brief_button(raise_, raise_, lambda: self._hand(raised=True), icon="back_hand").mark("hand")
         self._lower = brief_button(lower, lower, lambda: self._hand(raised=False), icon="do_not_touch")
@@ -100,28 +168,24 @@ class Speaking:
             self._take_over = ui.button("", on_click=self._answer_for_asked).props("flat dense no-caps")
 
     def draw_field(self) -> None:
-        """Draw the field for words, and the slider for the need to talk."""
+        """Draw what a person answers with: words, how much they need to talk, or a choice."""
         with ui.row().classes("w-full items-end gap-2 no-wrap") as self._field_row:
-            self._words = (
-                ui.textarea().props(f"{FIELD} autogrow rows=1 input-class=max-h-40").classes("grow words").mark("words")
-            )
-            named(self._words, t("chat.words"))
-            self._words.on("keydown", self._send, js_handler=_ENTER)
-            self._send_button = icon_button("send", t("chat.send"), self._send).props("color=primary").mark("send")
+            self._words, _ = words_field(t("chat.words"), self._send)
             self._pass_words = ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
         with ui.row().classes("w-full items-center gap-3 no-wrap px-2") as self._need_row:
-            ui.label(t("chat.need_none")).classes("text-xs muted whitespace-nowrap gt-xs").props("aria-hidden=true")
-            self._need = (
-                ui.slider(min=0, max=10, step=1, value=5)
-                .props("label-always snap markers")
-                .classes("grow mt-6")
-                .mark("need")
-            )
-            named(self._need, t("chat.need"))
-            ui.label(t("chat.need_most")).classes("text-xs muted whitespace-nowrap gt-xs").props("aria-hidden=true")
+            ends = "text-xs muted whitespace-nowrap gt-xs"
+            ui.label(t("chat.need_none")).classes(ends).props("aria-hidden=true")
+            self._need = ui.slider(min=0, max=10, step=1, value=5).props("label-always snap markers")
+            named(self._need.classes("grow mt-6"), t("chat.need")).mark("need")
+            ui.label(t("chat.need_most")).classes(ends).props("aria-hidden=true")
             ui.button(t("chat.answer"), on_click=self._answer_need).props("unelevated dense no-caps").classes("px-3")
             ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
-        self._deciding = Deciding(self._decide, self._pass)
+        with ui.column().classes("w-full gap-2 px-2") as self._choice_box:
+            self._choice = ui.radio({}).classes("w-full deciding").mark("deciding")
+            with ui.row().classes("gap-2"):
+                button = ui.button(t("chat.answer"), on_click=self._answer_choice).props("unelevated no-caps")
+                button.mark("decide").bind_enabled_from(self._choice, "value", backward=lambda value: value is not None)
+                ui.button(t("chat.pass"), on_click=self._pass).props("flat no-caps").mark("decide-not")
 
     def remember(self) -> None:
         """Restore the speaker chosen in this tab before a reload."""
@@ -131,38 +195,74 @@ class Speaking:
             self.sync()
 
     def sync(self) -> None:
-        """Show who is asked, and enable the controls that apply."""
-        board = self._viewing.board
-        self._asked = board.asked
-        if self._player is not None:
-            self._play(self._player(), board.asked)
-            return
-        agent = board.asked.agent if board.asked is not None else None
-        busy = bool(self._words.value)
-        self._speak_as(voice(self._voice, self._chosen, agent, board.people, busy=busy))
-        person = self._voice != AS_MODERATOR
-        mine = agent is not None and agent == self._voice
-        need = mine and board.asked is not None and board.asked.what == "need_to_talk"
-        stands = board.asked if mine and board.asked is not None and board.asked.what == "position" else None
-        chooses = stands is not None and stands.position is not None and bool(stands.position["possible"])
-        self._deciding.ask(stands if chooses else None)
-        self._question.set_visibility(board.asked is not None)
-        if board.asked is not None:
-            self._ask(board.asked, mine=mine)
-        self._field_row.set_visibility(not need and not chooses)
-        self._need_row.set_visibility(need)
-        self._to.set_visibility(not need and stands is None)
-        self._pass_words.set_visibility(mine)
-        self._raise.set_visibility(person and not mine and self._voice not in board.hands)
-        self._lower.set_visibility(person and not mine and self._voice in board.hands)
-        if mine:
+        """Show who is asked, and the controls that apply; a player sees no question to others."""
+        board, player = self._viewing.board, self._player
+        asked = board.asked
+        if player is None:
+            agent = asked.agent if asked is not None else None
+            self._speak_as(voice(self._voice, self._chosen, agent, board.people, busy=bool(self._words.value)))
+        else:
+            self._voice = player()
+            asked = asked if asked is not None and asked.agent == self._voice else None
+        self._asked = asked
+        mine = asked if asked is not None and asked.agent == self._voice else None
+        what = mine.what if mine is not None else ""
+        need = what == "need_to_talk"
+        chooses = mine if mine is not None and what not in ("utterance", "need_to_talk") else None
+        if chooses is not None and what == "position" and not candidates_of(chooses):
+            chooses = None  # any words are a position
+        self._ask(asked, mine=mine is not None)
+        self._offer_choice(chooses)
+        words = not need and chooses is None and (player is None or mine is not None)
+        may_raise = player is None and self._voice != AS_MODERATOR and mine is None
+        for element, shown in (
+            (self._who, player is None and bool(board.people)),
+            (self._to, player is None and not need and what != "position"),
+            (self._raise, may_raise and self._voice not in board.hands),
+            (self._lower, may_raise and self._voice in board.hands),
+            (self._field_row, words),
+            (self._pass_words, mine is not None),
+            (self._need_row, need),
+            (self._choice_box, chooses is not None),
+        ):
+            element.set_visibility(shown)
+        if mine is not None or player is not None:
             text = t("chat.placeholder_asked")
-        elif person:
+        elif self._voice != AS_MODERATOR:
             text = t("chat.placeholder_next", who=one_line(self._voice))
         else:
             text = t("chat.placeholder_outside", name=moderator_name(board.participants))
         self._words.props["placeholder"] = text
-        self._call(board.asked.agent if board.asked is not None and mine else "", field=not need)
+        self._call(mine.agent if mine is not None else "", field=words)
+
+    def _ask(self, asked: Asked | None, *, mine: bool) -> None:
+        """Show who is asked, and for what; nothing if nobody is."""
+        self._question.set_visibility(asked is not None)
+        if asked is None:
+            return
+        who = one_line(asked.agent)
+        self._question_text.set_text(question_in_words(asked) if mine else t("chat.other_asked", who=who))
+        self._problem.set_text(one_line(asked.problem))
+        self._problem.set_visibility(bool(asked.problem))
+        self._take_over.set_text(t("chat.answer_as", who=who))
+        self._take_over.set_visibility(not mine)
+        now = (asked.agent, asked.turn)
+        if mine and asked.puts is not None and now != self._offered and not self._words.value:
+            self._offered = now  # the question of the guide that the moderator is to put, once
+            self._words.set_value(asked.puts["ask"])
+
+    def _offer_choice(self, asked: Asked | None) -> None:
+        """Offer those among whom a person is to choose; nothing is chosen yet."""
+        now = _about(asked) if asked is not None else None
+        if now == self._choosing:
+            return
+        self._choosing = now
+        if asked is None:
+            return
+        self._choice.props(remove="inline").props("inline" if asked.position is not None else "")
+        names = {place: one_line(name) for place, name in enumerate(candidates_of(asked))}
+        self._choice.set_options(names, value=None)
+        named(self._choice, question_in_words(asked))
 
     def _call(self, who: str, *, field: bool) -> None:
         """Say in the title of the tab that it is somebody's turn here, and put the cursor into the field.
@@ -179,44 +279,6 @@ class Speaking:
         if who and field:
             self._words.run_method("focus")
 
-    def _play(self, name: str, asked: Asked | None) -> None:
-        """Show a player the question to its character, and nothing of those to others."""
-        self._voice = name
-        mine = asked if asked is not None and asked.agent == name else None
-        words = mine is not None and mine.what == "utterance"
-        for hidden in (self._who, self._to, self._raise, self._lower, self._need_row, self._take_over):
-            hidden.set_visibility(False)
-        self._question.set_visibility(mine is not None)
-        self._question_text.set_text(question_in_words(mine) if mine is not None else "")
-        problem = one_line(mine.problem) if mine is not None else ""
-        self._problem.set_text(problem)
-        self._problem.set_visibility(bool(problem))
-        self._field_row.set_visibility(words)
-        self._pass_words.set_visibility(words)
-        self._words.props["placeholder"] = t("chat.placeholder_asked")
-        self._deciding.ask(mine if not words else None)
-        self._call(name if mine is not None else "", field=words)
-
-    def _ask(self, asked: Asked, *, mine: bool) -> None:
-        who = one_line(asked.agent)
-        if not mine:
-            text = t("chat.other_asked", who=who)
-        else:
-            text = question_in_words(asked)
-            self._offer(asked)
-        self._question_text.set_text(text)
-        self._problem.set_text(one_line(asked.problem))
-        self._problem.set_visibility(bool(asked.problem))
-        self._take_over.set_text(t("chat.answer_as", who=who))
-        self._take_over.set_visibility(not mine)
-
-    def _offer(self, asked: Asked) -> None:
-        """Fill the field with the question of the guide that the moderator is to put, once."""
-        now = (asked.agent, asked.turn)
-        if asked.puts is not None and now != self._offered and not self._words.value:
-            self._offered = now
-            self._words.set_value(asked.puts["ask"])
-
     def _speak_as(self, name: str) -> None:
         if name == self._voice:
             return
@@ -227,10 +289,6 @@ class Speaking:
         kept = self._to.value if self._to.value in options else _EVERYBODY
         self._to.set_options({_EVERYBODY: t("chat.everybody"), **options}, value=kept)
 
-    @property
-    def _key(self) -> str:
-        return f"voice:{self._viewing.run}"
-
     def _choose(self) -> None:
         if self._who.value != self._voice:
             self._take(str(self._who.value))
@@ -240,8 +298,7 @@ class Speaking:
             self._take(self._asked.agent)
 
     def _take(self, name: str) -> None:
-        self._chosen = name
-        app.storage.tab[self._key] = name
+        self._chosen = app.storage.tab[self._key] = name
         self.sync()
 
     def _acted(self) -> None:
@@ -250,64 +307,52 @@ class Speaking:
             self._chosen = app.storage.tab[self._key] = self._voice
 
     def _send(self) -> None:
-        live = self._viewing.live
+        live, words = self._viewing.live, str(self._words.value or "")
         if live is None:
             return
         speaker = "" if self._voice == AS_MODERATOR else self._voice
-        was_asked = self._asked is not None and self._asked.agent == speaker
-        if was_asked and self._asked is not None and self._asked.what == "position":
-            self._decide(str(self._words.value or ""))
+        mine = self._asked if self._asked is not None and self._asked.agent == speaker else None
+        if mine is not None and mine.what == "position":
+            self._decide(words)
             return
-        if was_asked and live.control.asked != (speaker, "utterance"):
+        if mine is not None and live.control.asked != (speaker, "utterance"):
             ui.notify(t("chat.answered_elsewhere"), type="warning")
             return
         heard_by = None if self._to.value == _EVERYBODY else [str(self._to.value)]
-        try:
-            live.control.say(self._words.value or "", speaker=speaker, heard_by=heard_by)
-        except PerSimChatError as error:
-            notify_error(error)
-            return
-        self._acted()
-        self._words.set_value("")
-        self._to.set_value(_EVERYBODY)
-        if not was_asked:
-            ui.notify(t("chat.said_paused" if live.control.paused else "chat.said_next"), type="positive")
+        told = "" if mine is not None else t("chat.said_paused" if live.control.paused else "chat.said_next")
+        if act(self._viewing, lambda live: live.control.say(words, speaker=speaker, heard_by=heard_by), told):
+            self._acted()
+            self._words.set_value("")
+            self._to.set_value(_EVERYBODY)
 
     def _answer_need(self) -> None:
-        self._answering(lambda live: live.control.answer(int(self._need.value)))
+        self._answer(lambda live: live.control.answer(int(self._need.value)))
+
+    def _answer_choice(self) -> None:
+        candidates = candidates_of(self._asked) if self._asked is not None else []
+        if isinstance(self._choice.value, int) and self._choice.value < len(candidates):
+            self._decide(candidates[self._choice.value])
 
     def _decide(self, choice: str) -> None:
         field = "position" if self._asked is not None and self._asked.what == "position" else "choice"
-        self._answering(lambda live: live.control.answer({field: choice}))
+        self._answer(lambda live: live.control.answer({field: choice}))
         if field == "position":
             self._words.set_value("")
 
     def _pass(self) -> None:
-        self._answering(lambda live: live.control.pass_turn())
+        self._answer(lambda live: live.control.pass_turn())
 
-    def _answering(self, answer: Callable[[LiveRun], None]) -> None:
+    def _answer(self, answer: Callable[[LiveRun], None]) -> None:
         """Answer, if the run still asks the person that the page shows."""
         live, asked = self._viewing.live, self._asked
         if live is None or asked is None:
             return
         if live.control.asked != (asked.agent, asked.what) or not _same(live.control.question, asked):
             ui.notify(t("chat.answered_elsewhere"), type="warning")
-            return
-        try:
-            answer(live)
-        except PerSimChatError as error:
-            notify_error(error)
-        else:
+        elif act(self._viewing, answer):
             self._acted()
 
     def _hand(self, *, raised: bool) -> None:
-        live = self._viewing.live
-        if live is None:
-            return
-        try:
-            live.control.raise_hand(self._voice, raised=raised)
-        except PerSimChatError as error:
-            notify_error(error)
-        else:
+        told = t("chat.hand_waits") if raised else ""
+        if act(self._viewing, lambda live: live.control.raise_hand(self._voice, raised=raised), told):
             self._acted()
-            ui.notify(t("chat.hand_waits"), type="positive")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.chat.ending import failed
-from persimchat.app.web.context import Viewing
-from persimchat.app.web.shared.budgets import budgets, limits_of
-from persimchat.app.web.shared.formats import dollars, short, tokens
-from persimchat.app.web.widgets import named
-from persimchat.app.web.words import number, t
-from persimchat.runs.events import TopicChanged, Totals
-from persimchat.runs.folder.labels import read_labels
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line
+from ....runs.events import TopicChanged, Totals
+from ....state.plain_text import one_line
+from ..board import Board
+from ..context import Viewing
+from ..shared.formats import dollars, short, tokens
+from ..shared.runs import budgets, limits_of
+from ..widgets import follow, named
+from ..words import number, t
+from .ending import failed
 
-_POLL_S = 0.15
 _COLOURS: Final = {
     "running": "positive",
     "paused": "warning",
@@ -37,40 +34,28 @@ def run_status(viewing: Viewing, *, secret: bool = False) -> None:
         secret: whether not to tell how much was said, and who is asked: of a story, while people play.
     """
     status = _Status(viewing, secret=secret)
-    status.sync()
-    ui.timer(_POLL_S, status.sync)
-    ui.timer(0, status.read_folder, once=True)
+    follow(status.sync)
 
 
 class _Status:
     def __init__(self, viewing: Viewing, *, secret: bool) -> None:
-        self._viewing = viewing
-        self._secret = secret
+        self._viewing, self._secret = viewing, secret
         self._drawn: object = None
-        self._limits: dict[str, float] = {}
-        self._name = ""
+        self._limits = limits_of(viewing.manifest)
         self._topics: list[TopicChanged] = []
         self._read = 0  # number of lines that were searched for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
         with ui.column().classes("run-title gap-0 min-w-0"):
-            self._name_label = ui.label().classes("run-name text-base font-semibold truncate max-w-full")
-            self._topic_label = ui.label().classes("run-topic text-sm muted truncate max-w-full")
-        self._name_label.set_visibility(False)
-        with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as self._numbers:
+            name = viewing.labels.name
+            label = ui.label(name).classes("run-name text-base font-semibold truncate max-w-full")
+            label.set_visibility(bool(name))
+            label.props["title"] = name
+            self._topic = ui.label().classes("run-topic text-sm muted truncate max-w-full")
+        with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as numbers:
             self._bar = ui.linear_progress(0, size="6px", show_value=False).props("rounded").classes("w-16")
             self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
-
-    async def read_folder(self) -> None:
-        """Read the budgets and the run's name from its folder."""
-        try:
-            folder = self._viewing.web.runs.folder(self._viewing.run)
-            self._limits = await asyncio.to_thread(limits_of, folder)
-            self._name = (await asyncio.to_thread(read_labels, folder)).name
-        except PerSimChatError:
-            return  # the folder is gone or damaged; other parts of the page report it
-        self._drawn = None
-        self.sync()
+        numbers.set_visibility(not secret)
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -83,12 +68,9 @@ class _Status:
         self._drawn = seen
         self._badge.set_text(t("chat.status_ending") if ending else _stands(board, secret=self._secret))
         self._badge.props(f"color={'negative' if failed(board) else _COLOURS['ended' if ending else board.status]}")
-        for label, text in ((self._name_label, self._name), (self._topic_label, topic)):
-            label.set_text(text)
-            label.props["title"] = text
-        self._name_label.set_visibility(bool(self._name))
+        self._topic.set_text(topic)
+        self._topic.props["title"] = topic
         if self._secret:
-            self._numbers.set_visibility(False)
             return
         limit = max(board.started.max_messages, board.turn, 1)
         self._progress.set_text(t("chat.progress", n=number(turn), max=number(limit)))
@@ -105,35 +87,23 @@ class _Status:
         fresh = board.lines[self._read :]
         self._read += len(fresh)
         self._topics += [line for line in fresh if isinstance(line, TopicChanged)]
-        topic = board.started.topic if board.started is not None else ""
-        for change in self._topics:
-            if change.turn <= turn:
-                topic = change.topic
-        return one_line(topic)
+        first = [board.started.topic] if board.started is not None else [""]
+        return one_line([*first, *(line.topic for line in self._topics if line.turn <= turn)][-1])
 
 
 def _stands(board: Board, *, secret: bool) -> str:
     if board.elsewhere:
         return t("chat.status_elsewhere")
     if board.status == "asked" and board.asked is not None:
-        if secret:
-            return t("chat.status_person")
-        return t("chat.status_asked", who=one_line(board.asked.agent))
-    if failed(board):
-        return t("chat.status_error")
-    return t(f"chat.status_{board.status}")
+        return t("chat.status_person") if secret else t("chat.status_asked", who=one_line(board.asked.agent))
+    return t("chat.status_error") if failed(board) else t(f"chat.status_{board.status}")
 
 
 def _left(limits: dict[str, float], totals: Totals) -> list[str]:
     """What is left of each budget, if it is known."""
-    found = []
-    for budget in budgets(limits, totals):
-        if budget.left is None:
-            continue
-        if budget.name == "budget_usd":
-            found.append(dollars(budget.left, 2))
-        elif budget.name == "budget_tokens":
-            found.append(tokens(budget.left))
-        else:
-            found.append(t("chat.left_calls", n=budget.left, shown=short(budget.left)))
-    return found
+    worded: dict[str, Callable[[float], str]] = {
+        "budget_usd": lambda left: dollars(left, 2),
+        "budget_tokens": tokens,
+        "budget_calls": lambda left: t("chat.left_calls", n=left, shown=short(left)),
+    }
+    return [worded[one.name](one.left) for one in budgets(limits, totals) if one.left is not None]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.models.testing import test_model
-from persimchat.app.web.widgets import FIELD, named
-from persimchat.app.web.words import number, t
-from persimchat.models.local.files import stored
-from persimchat.models.naming import OFFLINE, parse_model_name, server_address
-from persimchat.models.offers import (
+from ....models.health_check import check_model, reach, served_models
+from ....models.local.files import stored
+from ....models.naming import OFFLINE, parse_model_name, server_address
+from ....models.offers import (
     FILE,
     OFFERS,
     OLLAMA,
@@ -27,8 +27,11 @@ from persimchat.models.offers import (
     missing_packages,
     parts_of,
 )
-from persimchat.models.reaching import served_models
-from persimchat.state.errors import InputError, PerSimChatError
+from ....state.errors import InputError, ModelError, PerSimChatError
+from ....state.settings import Settings
+from ..live_runs import refuse_model_files
+from ..widgets import FIELD, named
+from ..words import number, t
 
 NONE: Final = ""
 """The provider of a field that may be left without a model."""
@@ -36,8 +39,8 @@ _WORDED: Final = (OFFLINE, FILE, SERVER, OTHER)
 _LOOKS: Final = {"good": ("check_circle", "positive"), "bad": ("error", "negative"), "plain": ("info", "grey-7")}
 
 
-def model_picker(value: str, on_change: Callable[[str], object], *, none: str = "") -> ModelPicker:
-    """Draw the field.
+class ModelPicker:
+    """The field.
 
     Args:
         value: the model's name; empty for none.
@@ -45,13 +48,8 @@ def model_picker(value: str, on_change: Callable[[str], object], *, none: str = 
             is refused where names are read.
         none: the words for "no model of its own", if the field may be left so; then the name is empty.
     """
-    return ModelPicker(value, on_change, none)
 
-
-class ModelPicker:
-    """The field; see `model_picker`."""
-
-    def __init__(self, value: str, on_change: Callable[[str], object], none: str) -> None:
+    def __init__(self, value: str, on_change: Callable[[str], object], *, none: str = "") -> None:
         self._on_change, self._none = on_change, none
         self._parts = self._read(value)
         self._served: dict[str, list[str]] = {}
@@ -137,15 +135,13 @@ class ModelPicker:
         self._test.props(add="loading")
         self._told.say("plain", t("models.testing"))
         try:
-            tested = await test_model(asked)
+            told = "good", t("models.works", seconds=number((await test_model(asked)).seconds, 1))
         except PerSimChatError as error:
-            if asked == self.value:
-                self._told.say("bad", error.sentence)
-        else:
-            if asked == self.value:
-                self._told.say("good", t("models.works", seconds=number(tested.seconds, 1)))
+            told = "bad", error.sentence
         finally:
             self._test.props(remove="loading")
+        if asked == self.value:
+            self._told.say(*told)
 
     def _read(self, value: str) -> Parts:
         return Parts(NONE) if self._none and not value.strip() else parts_of(value or OFFLINE)
@@ -293,3 +289,46 @@ class _Line:
         self._label.classes(remove="text-negative text-positive muted")
         self._label.classes(add="muted" if look == "plain" else f"text-{'negative' if look == 'bad' else 'positive'}")
         self._row.set_visibility(bool(text))
+
+
+# The test of a model: is it there, and does it answer one small question
+
+_LONGEST_S: Final = 120.0
+"""Seconds that a model may take for its answer: a file may have to be loaded first."""
+_TIMEOUT_S: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A model that works.
+
+    Attributes:
+        model: its name.
+        seconds: until it had answered.
+    """
+
+    model: str
+    seconds: float
+
+
+async def test_model(name: str) -> Tested:
+    """Ask a model one small question; first, within three seconds, whether its server is there.
+
+    Raises:
+        InputError: the name is wrong, or a key, a file or a library is missing.
+        ModelError: the model does not answer, or not usefully.
+    """
+    refuse_model_files({"model": name})
+    settings = Settings(timeout_s=_TIMEOUT_S)
+    began = time.perf_counter()
+    by_address = parse_model_name(name).provider == "compatible"
+    await reach(name, settings, ask=by_address)  # such a request follows no redirect, wherever the address came from
+    if not by_address:
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                await check_model(name, settings)
+        except TimeoutError as error:
+            raise ModelError(
+                f"no answer within {_LONGEST_S:g} seconds", model=name, remedy="Use a faster or a smaller model."
+            ) from error
+    return Tested(name, time.perf_counter() - began)

@@ -1,30 +1,84 @@
-"""Actions on a run, as words in its header: Branch, Share and More; on a narrow page, one menu has all of them."""
+"""The dialog for the name and the tags of a run."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.chat.branch_dialog import branch_from
-from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.past.labels_dialog import ask_labels
-from persimchat.app.web.past.wording import moment
-from persimchat.app.web.setup.draft import Draft
-from persimchat.app.web.setup.scenario_files import scenario_text
-from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
-from persimchat.app.web.widgets import COPYING_S, FIELD, answered, item, notify_error, word_button, word_menu
-from persimchat.app.web.words import t
-from persimchat.runs.folder.listing import Deletable, deletable, delete_run
-from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.reports.export_writing import need
-from persimchat.state.errors import InputError, MissingExtraError, PerSimChatError
-from persimchat.state.settings import Settings
+from ....reports.tables import need
+from ....runs.folder.answers import LONGEST_NAME, Labels, labels
+from ....runs.folder.listing import Deletable, ListedRun, deletable, delete_run
+from ....runs.folder.reading import read_labels, read_manifest
+from ....runs.folder.run_folder import write_labels
+from ....state.errors import InputError, MissingExtraError
+from ....state.plain_text import folded
+from ....state.settings import Settings
+from ..chat.run_dialogs import branch_from
+from ..context import Viewing, WebContext
+from ..setup.draft import Draft
+from ..setup.scenario_files import scenario_text
+from ..shared.dialogs import Window, agreed
+from ..shared.formats import moment
+from ..shared.navigation import comparison_of, export_of, like, page_of, report_of
+from ..widgets import COPYING_S, FIELD, errors_shown, item, notify_error, word_button, word_menu
+from ..words import t
+
+
+def tags_of(runs: Iterable[ListedRun]) -> list[str]:
+    """All tags of runs, in alphabetical order; one of several that differ in case only."""
+    found: dict[str, str] = {}
+    for run in runs:
+        for tag in run.tags:
+            found.setdefault(folded(tag), tag)
+    return [found[key] for key in sorted(found)]
+
+
+async def ask_labels(folder: Path, topic: str, known: Iterable[str] = ()) -> bool:
+    """Let the user name and tag a run; errors are shown.
+
+    Args:
+        folder: the run's.
+        topic: shown where there is no name.
+        known: tags to choose from.
+
+    Returns:
+        Whether anything has changed.
+    """
+    with errors_shown():
+        return await _asked_labels(folder, await asyncio.to_thread(read_labels, folder), topic, known)
+    return False
+
+
+async def _asked_labels(folder: Path, before: Labels, topic: str, known: Iterable[str]) -> bool:
+    window = Window(t("past.labels_title"), width="small")
+    with window.body:
+        name = ui.input(t("past.name"), value=before.name, placeholder=topic).props(f"{FIELD} autofocus counter")
+        name.classes("w-full").props["maxlength"] = LONGEST_NAME
+        options = list(dict.fromkeys([*before.tags, *known]))
+        tags = ui.select(options, label=t("past.tags"), value=before.tags, multiple=True, new_value_mode="add-unique")
+        tags.props(f"{FIELD} use-chips use-input hide-dropdown-icon input-debounce=0").classes("w-full")
+        ui.label(t("past.labels_why")).classes("text-xs muted")
+
+    async def keep() -> None:
+        with errors_shown():
+            given = labels(name.value or "", tags.value)
+            await asyncio.to_thread(write_labels, folder, given)
+            window.submit(given)
+
+    name.on("keydown.enter", keep)
+    window.offer(t("past.keep"), keep)
+    after = await window.closed()
+    return isinstance(after, Labels) and after != before
+
+
+# Actions on a run, as words in its header: Branch, Share and More; on a narrow page, one menu has all of them
+
 
 FORMATS: Final = ("csv", "jsonl", "parquet", "md", "html")
 _POLL_S: Final = 1.0
@@ -48,12 +102,9 @@ def run_actions(viewing: Viewing) -> None:
             ui.navigate.to("/runs")
 
     async def set_up() -> None:
-        try:
+        with errors_shown():
             text = await asyncio.to_thread(setup_of, web.runs.folder(run))
-        except PerSimChatError as error:
-            notify_error(error)
-            return
-        ui.download(text.encode("utf-8"), f"{run}.yaml", "application/yaml")
+            ui.download(text.encode("utf-8"), f"{run}.yaml", "application/yaml")
 
     def share() -> None:
         item("summarize", t("past.report_new"), href=report_of(run), target="_blank")
@@ -110,11 +161,11 @@ async def _copy(path: str) -> None:
     if not link:
         ui.notify(t("past.link_copied"), type="positive")
         return
-    with ui.dialog() as dialog, ui.card().classes("surface w-[480px] max-w-full"):
+    window = Window(t("past.link_here"), width="small")
+    with window.body:
         field = ui.input(t("past.link_here"), value=str(link)).props(f"{FIELD} readonly autofocus").classes("w-full")
         field.on("focus", js_handler="event => event.target.select()")
-        ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps").classes("self-end")
-    await answered(dialog)
+    await window.closed()
 
 
 async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
@@ -127,24 +178,20 @@ async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
     Returns:
         Whether any was deleted. Errors are shown.
     """
-    try:
+    found: list[Deletable] = []
+    with errors_shown():
         found = [await _deletable(web, run) for run in runs]
-    except PerSimChatError as error:
-        notify_error(error)
-        return False
-    if not await _agreed(found):
+    asked = t("past.delete_ask", n=len(found))
+    if not found or not await agreed(asked, t("past.delete"), draw=lambda: _draw_all(found)):
         return False
     gone = 0
     for run, one in zip(runs, found, strict=True):
-        try:
+        with errors_shown():
             left = await delete_run(one)
-        except PerSimChatError as error:
-            notify_error(error)
-            continue
-        web.runs.forget(run)
-        gone += 1
-        if left:
-            ui.notify(left, type="warning", multi_line=True, timeout=8000, close_button=t("common.close"))
+            web.runs.forget(run)
+            gone += 1
+            if left:
+                ui.notify(left, type="warning", multi_line=True, timeout=8000, close_button=t("common.close"))
     if gone:
         ui.notify(t("past.deleted", n=gone), type="positive")
     return gone > 0
@@ -157,37 +204,24 @@ async def _deletable(web: WebContext, run: str) -> Deletable:
     return await asyncio.to_thread(deletable, web.runs.own_folder(run))
 
 
-async def _agreed(found: Sequence[Deletable]) -> bool:
-    with ui.dialog() as dialog, ui.card().classes("surface gap-3 w-[480px] max-w-full"):
-        ui.label(t("past.delete_ask", n=len(found))).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        with ui.column().classes("w-full gap-2 scroll max-h-[45vh] no-wrap"):
-            for one in found:
-                _goes(one)
-        ui.label(t("past.delete_what")).classes("text-sm muted")
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps autofocus")
-            ui.button(t("past.delete"), icon="delete", on_click=lambda: dialog.submit(True)).props(
-                "unelevated no-caps color=negative"
-            )
-    return bool(await answered(dialog))
-
-
-def _goes(one: Deletable) -> None:
-    with ui.column().classes("w-full gap-0"):
-        ui.label(one.manifest.scenario.topic).classes("font-medium [overflow-wrap:anywhere]")
-        ui.label(f"{moment(one.manifest.started)} · {one.folder.name}").classes("text-xs muted")
-        if one.manifest.stop_reason is None:
-            ui.label(t("past.delete_unfinished")).classes("text-xs muted")
-        if one.store is not None:
-            ui.label(t("past.delete_store", store=one.store)).classes("text-xs muted")
-        if one.kept:
-            ui.label(t("past.delete_kept", kept=one.kept)).classes("text-xs muted")
+def _draw_all(found: Sequence[Deletable]) -> None:
+    """Draw what is deleted with its runs, and what stays."""
+    with ui.column().classes("w-full gap-2 scroll max-h-[45vh] no-wrap"):
+        for one in found:
+            with ui.column().classes("w-full gap-0"):
+                ui.label(one.manifest.scenario.topic).classes("font-medium [overflow-wrap:anywhere]")
+                unfinished = t("past.delete_unfinished") if one.manifest.stop_reason is None else ""
+                store = t("past.delete_store", store=one.store) if one.store is not None else ""
+                kept = t("past.delete_kept", kept=one.kept) if one.kept else ""
+                for text in (f"{moment(one.manifest.started)} · {one.folder.name}", unfinished, store, kept):
+                    ui.label(text).classes("text-xs muted").set_visibility(bool(text))
+    ui.label(t("past.delete_what")).classes("text-sm muted")
 
 
 def setup_of(folder: Path) -> str:
     """A run's scenario as YAML, with the settings that differ from the defaults under `settings`. Blocks.
 
     Raises:
-        InputError: the folder does not hold a run, or run.json is damaged or does not fit this version.
+        InputError: the folder does not hold a run, or its log is damaged or does not fit this version.
     """
     return scenario_text(Draft.of_run(read_manifest(folder), Settings()))

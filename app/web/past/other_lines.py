@@ -10,19 +10,18 @@ from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.context import Viewing
-from persimchat.app.web.live_runs import Stamp, stamp_of
-from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.shared.stories import closed_runs
-from persimchat.app.web.widgets import named
-from persimchat.app.web.words import t
-from persimchat.runs.events import Uttered
-from persimchat.runs.folder.family import family
-from persimchat.runs.folder.listing import ListedRun, list_runs
-from persimchat.runs.folder.run_folder import MANIFEST
-from persimchat.runs.reports.alternatives import Alternative, Alternatives, alternatives
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.plain_text import one_line, shortened
+from ....reports.diff_parting import Alternative, Alternatives, alternatives
+from ....runs.events import Uttered
+from ....runs.folder.listing import ListedRun, family, list_runs
+from ....runs.folder.run_folder import RUN
+from ....state.errors import PerSimChatError
+from ....state.plain_text import one_line, shortened
+from ..context import Viewing
+from ..live_runs import Stamp, stamp_of
+from ..shared.navigation import page_of
+from ..shared.runs import closed_runs
+from ..widgets import named
+from ..words import t
 
 _POLL_S: Final = 1.0
 _MOST_WORDS: Final = 120
@@ -130,7 +129,7 @@ def _runs_in(out: Path, known: frozenset[str]) -> frozenset[str]:
     """
     try:
         places = {place.name: place for place in out.iterdir()}
-        return frozenset(name for name, place in places.items() if name in known or (place / MANIFEST).is_file())
+        return frozenset(name for name, place in places.items() if name in known or (place / RUN).is_file())
     except OSError:
         return frozenset()
 

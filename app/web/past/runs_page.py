@@ -1,29 +1,240 @@
-"""The runs list: branches under their origin, searched by words, mode, ending and tag."""
+"""The list of runs: each as a row, branches under their origin, searched by words, mode, ending and tag."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from nicegui import ui
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.frame import Frame
-from persimchat.app.web.past.actions import ask_delete
-from persimchat.app.web.past.labels_dialog import ask_labels, tags_of
-from persimchat.app.web.past.run_row import RowActions, RunRow
-from persimchat.app.web.past.wording import address_of, ending
-from persimchat.app.web.shared.navigation import comparison_of
-from persimchat.app.web.shared.stories import closed_runs
-from persimchat.app.web.widgets import FIELD, nothing_yet, notify_error
-from persimchat.app.web.words import t
-from persimchat.runs.events import StopReason
-from persimchat.runs.folder.family import Tree, trees
-from persimchat.runs.folder.listing import UNFINISHED, ListedRun, Listing, matching
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.settings import MODES
+from ....reports.words import compact, spaced
+from ....runs.events import StopReason
+from ....runs.folder.listing import UNFINISHED, ListedRun, Listing, Tree, matching, trees
+from ....state.errors import PerSimChatError
+from ....state.plain_text import one_line, shortened
+from ....state.settings import MODES
+from ..board import Board
+from ..context import WebContext
+from ..frame import Frame
+from ..shared.formats import dollars, moment
+from ..shared.lists import draw_unread, page_by_page
+from ..shared.navigation import comparison_of, like, page_of, resume_and_show
+from ..shared.runs import closed_runs
+from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error
+from ..words import catalogue, t
+from .actions import ask_delete, ask_labels, tags_of
+
+_MOST_WORDS: Final = 140
+"""Characters of words that a branch put in."""
+
+
+def address_of(listed: ListedRun) -> str:
+    """The run's id on this server: the name of its folder, even if the folder was renamed or copied."""
+    return Path(listed.folder).name
+
+
+def title_of(listed: ListedRun) -> str:
+    """The name that its user gave a run; its topic if there is none."""
+    return one_line(listed.name or listed.topic)
+
+
+def ending(reason: str) -> str:
+    """The ending of a run, or that it has none (`runs.listing.UNFINISHED`)."""
+    key = f"past.ended_{reason}"
+    return t(key) if key in catalogue() else spaced(reason)
+
+
+def branched(listed: ListedRun) -> str:
+    """Where a branch leaves its origin, and what it changes there, in a line."""
+    turn = listed.branch_turn or 0
+    changed = dict(listed.branch_changed)
+    said, chosen = changed.pop("say", None), changed.pop("choose", None)
+    if listed.branch_why == "regenerate":
+        what = t("past.branch_again", turn=turn + 1)
+    elif isinstance(said, Mapping):
+        words = shortened(one_line(str(said.get("text", ""))), _MOST_WORDS)
+        what = t("past.branch_says", turn=turn + 1, who=one_line(str(said.get("speaker", ""))), text=words)
+    elif isinstance(chosen, Mapping):
+        host, partner = (one_line(str(chosen.get(key, ""))) for key in ("host", "partner"))
+        what = t("past.branch_chooses", turn=turn, host=host, partner=partner)
+    else:
+        what = t("past.branch_at", turn=turn)
+    return " · ".join([what, *(_set(name, value) for name, value in changed.items())])
+
+
+def _set(name: str, value: Any) -> str:
+    return f"{spaced(name)}: {one_line(compact(value))}"
+
+
+# The row
+
+
+_COLOURS: Final = {"budget": "#d97706", "error": "#dc2626", UNFINISHED: "#d97706"}
+"""Of the endings that ask for something; the others are told in plain text."""
+LIVE: Final = "#059669"
+
+INTERRUPTED: Final = frozenset({UNFINISHED, "stopped", "error"})
+"""Endings (`ListedRun.ended`) after which a run can be resumed without changes."""
+
+_MOST_FACES: Final = 5
+_QUIET: Final = "flat no-caps no-wrap dense padding='4px 10px'"
+
+
+@dataclass(frozen=True)
+class RowActions:
+    """What a row does beside opening its run.
+
+    Attributes:
+        choose: called with the run and whether it is chosen.
+        delete: called to delete the run.
+        label: called to name and tag it.
+        find: called with a tag to show only runs that have it.
+    """
+
+    choose: Callable[[str, bool], None]
+    delete: Callable[[str], Any]
+    label: Callable[[ListedRun], Any]
+    find: Callable[[str], Any]
+
+
+class RunRow:
+    """A run's row.
+
+    Args:
+        web: the context of the pages.
+        listed: the run.
+        actions: what it does.
+        origin: the run under which it stands as a branch; None if it stands by itself.
+        chosen: whether it is chosen.
+        closed: whether people play it, so that the row tells nothing of its course until it is over.
+    """
+
+    def __init__(
+        self,
+        web: WebContext,
+        listed: ListedRun,
+        actions: RowActions,
+        *,
+        origin: ListedRun | None = None,
+        chosen: bool = False,
+        closed: bool = False,
+    ) -> None:
+        self.run = address_of(listed)
+        self._web, self._listed, self._closed, self._origin = web, listed, closed, origin
+        self._wanted: str | None = None
+        is_branch = listed.branch_of is not None and not closed
+        self._title = branched(listed) if is_branch and origin is not None and not listed.name else title_of(listed)
+        with ui.element("div").classes("run-row"):
+            box = ui.checkbox(value=chosen, on_change=lambda event: actions.choose(self.run, bool(event.value)))
+            named(box.props("dense"), t("past.choose", topic=self._title)).classes("run-over")
+            if origin is None:
+                _faces(listed.participants)
+            else:
+                ui.element("div").classes("run-elbow").props("aria-hidden=true")
+            with ui.column().classes("gap-0 min-w-0"):
+                with ui.link(target=page_of(self.run)).classes("run-topic no-underline text-inherit max-w-full"):
+                    weight = "font-semibold" if origin is None or listed.name else "font-medium"
+                    ui.label(self._title).classes(f"{weight} leading-snug line-clamp-2 [overflow-wrap:anywhere]")
+                if listed.name and origin is None:
+                    ui.label(one_line(listed.topic)).classes("text-sm line-clamp-1 [overflow-wrap:anywhere]")
+                if is_branch and (listed.name or origin is None):
+                    ui.label(branched(listed)).classes("text-sm line-clamp-1 [overflow-wrap:anywhere]")
+                self._about = ui.label().classes("text-xs muted [overflow-wrap:anywhere]")
+                if listed.tags:
+                    with ui.row().classes("gap-1 pt-1 run-over"):
+                        for tag in listed.tags:
+                            _tag(one_line(tag), actions.find)
+            with ui.row().classes("run-state items-center gap-2 no-wrap"):
+                self._state = chip("")
+                self._does = ui.element("div").classes("run-over")
+            with ui.element("div").classes("run-more run-over"):
+                self._menu(actions)
+        self.refresh(None)
+
+    def refresh(self, board: Board | None) -> None:
+        """Show the state of the run.
+
+        Args:
+            board: the data of an active run of this server.
+        """
+        listed = self._listed
+        status = "running" if board is None else board.status
+        live = listed.active and f"past.live_{status}" in catalogue()
+        self._about.set_text(" · ".join(self._facts(board, live=live)))
+        tint = LIVE if live else _COLOURS.get(listed.ended, "")
+        self._state.set_text(t(f"past.live_{status}") if live else ending(listed.ended))
+        self._state.set_visibility(bool(tint))
+        if tint:
+            self._state.style(f"--c:{tint}")
+        self._state.classes(**{"add" if live else "remove": "live-chip"})
+        self._action("answer" if live and status == "asked" else "watch" if live else "")
+
+    def _facts(self, board: Board | None, *, live: bool) -> list[str]:
+        listed = self._listed
+        made = listed.utterances if board is None else max(board.turn, listed.utterances)
+        mode = "setup.kind_focus" if listed.guided else f"past.mode_{listed.mode}"
+        ended = [] if live or listed.ended in _COLOURS else [ending(listed.ended)]
+        told = [] if self._closed else [t("past.utterances", n=made), *ended]
+        facts = [moment(listed.started), *told]
+        if self._origin is None or listed.model != self._origin.model:
+            facts += [t(mode) if mode in catalogue() else listed.mode, *([listed.baseline] if listed.baseline else [])]
+            facts.append(listed.model or t("past.unknown"))
+        if listed.cost_usd and not listed.active and not self._closed:
+            facts.append(dollars(listed.cost_usd))
+        return [*facts, *([t("past.played")] if self._closed else [])]
+
+    def _action(self, live: str) -> None:
+        """Draw the action that fits the state, if it is another one than before."""
+        listed = self._listed
+        wanted = live or ("resume" if listed.ended in INTERRUPTED else "" if self._closed else "replay")
+        if self._wanted == wanted:
+            return
+        self._wanted = wanted
+        self._does.clear()
+        with self._does:
+            if wanted == "resume":
+                button = ui.button(t("past.resume"), on_click=lambda: resume_and_show(self._web, self.run))
+            elif wanted:  # on a phone, the row itself opens a run that is over
+                button = ui.button(t(f"past.{wanted}"))
+                button.props["href"] = page_of(self.run, 0, play=True) if wanted == "replay" else page_of(self.run)
+            else:
+                return
+            button.classes("gt-xs" if wanted == "replay" else "")
+            named(button.props(_QUIET), t("past.card_do", what=t(f"past.{wanted}"), topic=self._title))
+
+    def _menu(self, actions: RowActions) -> None:
+        listed, run = self._listed, self.run
+        with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=self._title)):
+            item("label", t("past.labels"), lambda: actions.label(listed))
+            if not self._closed:
+                if self._origin is None:
+                    item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
+                else:
+                    href = comparison_of(address_of(self._origin), run)
+                    item("compare_arrows", t("past.compare_origin"), href=href)
+                item("library_add", t("past.like"), href=like(run))
+            if not listed.active:
+                item("delete", t("past.delete"), lambda: actions.delete(run))
+
+
+def _tag(tag: str, find: Callable[[str], Any]) -> None:
+    button = ui.button(tag, on_click=lambda: find(tag), color=None).props("flat dense no-caps").classes("run-tag")
+    named(button, t("past.find_tag", tag=tag))
+
+
+def _faces(names: list[str]) -> None:
+    with ui.row().classes("faces no-wrap shrink-0 gap-0"):
+        for name in names[:_MOST_FACES]:
+            avatar(name, colour(name, names), "30px")
+        if len(names) > _MOST_FACES:
+            ui.label(f"+{len(names) - _MOST_FACES}").classes("text-xs muted self-center pl-2")
+
+
+# The list
+
 
 PAGE: Final = 25
 """How many runs are drawn at a time, each with its branches."""
@@ -47,7 +258,7 @@ class _RunsPage:
         self.web = web
         self.listing = Listing([], [])
         self.closed: frozenset[str] = frozenset()
-        self.shown = PAGE
+        self.drawn: Callable[[], int] = lambda: 0
         self.chosen: dict[str, None] = {}
         self.rows: list[RunRow] = []
         self.active: list[str] = []
@@ -56,6 +267,7 @@ class _RunsPage:
                 ui.label(t("common.runs")).classes("text-2xl font-bold").props("role=heading aria-level=1")
                 self.count = ui.label().classes("text-sm muted").props("role=status")
                 ui.space()
+                ui.button(t("common.compare"), icon="compare_arrows").props("flat no-caps").props["href"] = "/compare"
                 ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
             self._filters()
             self.bar = ui.row().classes("chosen-bar surface w-full items-center gap-2 px-4 py-2")
@@ -110,7 +322,7 @@ class _RunsPage:
 
     def search(self) -> None:
         """The search has changed."""
-        self.shown = PAGE
+        self.drawn = lambda: 0
         self.draw()
 
     def clear(self) -> None:
@@ -145,34 +357,17 @@ class _RunsPage:
                     ui.button(t("past.clear"), on_click=self.clear).props("flat no-caps")
             else:
                 self._list(found)
-            _unread(self.listing.unread)
+            draw_unread(t("past.unread", n=len(self.listing.unread)), self.listing.unread)
 
     def _list(self, found: list[ListedRun]) -> None:
         place = {listed.folder: at for at, listed in enumerate(found)}
         grown = sorted(trees(found), key=lambda tree: min(place[one.run.folder] for one in tree))
-        with ui.column().classes("w-full gap-3") as families:
-            self._add(grown[: self.shown])
-        if len(grown) > self.shown:
-            more = ui.button().props("outline no-caps").classes("self-center")
+        self.drawn = page_by_page(len(grown), lambda at: self._add(grown[at]), PAGE, "past.more", self.drawn())
 
-            def show_more() -> None:
-                begin, self.shown = self.shown, self.shown + PAGE
-                with families:
-                    self._add(grown[begin : self.shown])
-                label()
-
-            def label() -> None:
-                more.set_text(t("past.more", n=min(PAGE, len(grown) - self.shown)))
-                more.set_visibility(len(grown) > self.shown)
-
-            more.on_click(show_more)
-            label()
-
-    def _add(self, grown: list[Tree]) -> None:
-        for tree in grown:
-            with ui.element("ul").classes("run-family plain surface w-full"):
-                self._row(tree.run, None, 0)
-                self._branches(tree)
+    def _add(self, tree: Tree) -> None:
+        with ui.element("ul").classes("run-family plain surface w-full"):
+            self._row(tree.run, None, 0)
+            self._branches(tree)
 
     def _branches(self, tree: Tree) -> None:
         """The rows of a run's branches, and of theirs; many of them only on demand."""
@@ -232,8 +427,10 @@ class _RunsPage:
         with self.bar:
             ui.label(t("past.chosen", n=len(runs))).classes("text-sm").props("role=status")
             ui.space()
-            compare = ui.button(t("past.compare"), icon="compare_arrows").props(
-                "unelevated no-caps dense padding='4px 12px'"
+            compare = (
+                ui.button(t("past.compare"), icon="compare_arrows")
+                .mark("compare-chosen")
+                .props("unelevated no-caps dense padding='4px 12px'")
             )
             compare.on_click(lambda: ui.navigate.to(comparison_of(*runs))).set_enabled(len(runs) == two)
             delete = ui.button(t("past.delete"), icon="delete", on_click=self._delete_chosen)
@@ -249,12 +446,3 @@ def _under(tree: Tree, depth: int) -> Iterator[tuple[ListedRun, ListedRun, int]]
     for branch in tree.branches:
         yield branch.run, tree.run, depth
         yield from _under(branch, depth + 1)
-
-
-def _unread(problems: list[str]) -> None:
-    """Folders that cannot be read, and what is wrong with them."""
-    if not problems:
-        return
-    with ui.expansion(t("past.unread", n=len(problems)), icon="folder_off").classes("surface w-full"):
-        for problem in problems:
-            ui.label(problem).classes("text-sm [overflow-wrap:anywhere] pb-1")

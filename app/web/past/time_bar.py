@@ -7,10 +7,10 @@ from typing import Final
 from nicegui import context, ui
 from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
-from persimchat.app.web.context import Viewing
-from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import icon_button, named
-from persimchat.app.web.words import t
+from ..context import Viewing
+from ..shared.navigation import page_of
+from ..widgets import icon_button, named
+from ..words import t
 
 POLL_S: Final = 0.2
 STEP_S: Final = 1.6

@@ -10,16 +10,16 @@ from typing import Final
 from nicegui import app, ui
 from pydantic import ValidationError
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.picks import Pick, Picks
-from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, notify_error, title
-from persimchat.app.web.words import t
-from persimchat.personas.catalogue import shipped
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.normalise import visible_form
-from persimchat.state.persona import Persona
+from ....personas.catalogue import shipped
+from ....state.errors import PerSimChatError
+from ....state.persona import Persona
+from ....state.plain_text import visible_form
+from ..context import WebContext
+from ..shared.dialogs import Window
+from ..widgets import FIELD, notify_error, title
+from ..words import t
+from .library import Library
+from .picks import Pick, Picks
 
 _PENDING: Final = "personas_taken_along"
 
@@ -86,7 +86,7 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
             picks.add(Pick(persona, blocked), ticked=ticked)
 
     async def bring_in() -> None:
-        from persimchat.app.web.personas.importing import ImportDialog  # the first page does not need what it loads
+        from .importing import ImportDialog  # the first page does not need what it loads
 
         dialog = ImportDialog(library)
         try:

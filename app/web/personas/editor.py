@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from nicegui import ui
-from nicegui.elements.mixins.validation_element import ValidationElement
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from persimchat.app.web.personas.cards import level_words
-from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, icon_button, named, notify_error
-from persimchat.app.web.words import t
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.normalise import visible_form
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
+from ....state.errors import PerSimChatError
+from ....state.persona import Persona
+from ....state.plain_text import one_line, visible_form
+from ..shared.dialogs import Window
+from ..shared.lists import Field, Rows
+from ..widgets import FIELD, SEGMENTS, explained, named, notify_error
+from ..words import t
+from .library import Library
+from .picks import level_words
 
 USUAL: Final = ("age", "gender", "residence", "occupation", "education")
 """Characteristics suggested for a new persona."""
@@ -29,102 +27,6 @@ SUGGESTED: Final = (*USUAL, "family", "hobbies", "lifestyle", "financial status"
 _LISTS: Final = ("traits", "social_goals", "memories")
 _OVERALL: Final = 3
 """The initial level of a slider: intermediate."""
-
-
-@dataclass(eq=False)
-class Row:
-    """One row.
-
-    Attributes:
-        name: the field of its name.
-        value: the field of its value.
-        line: the element of the row.
-        offered: the suggested name of an empty row; empty if the row was not suggested.
-    """
-
-    name: ui.input
-    value: ValidationElement[Any]
-    line: ui.row
-    offered: str = ""
-
-    @property
-    def empty(self) -> bool:
-        """Whether the row is not filled in."""
-        name = (self.name.value or "").strip()
-        return self.value.value in (None, "") and name in ("", self.offered)
-
-
-class Rows:
-    """Rows of a name and a value.
-
-    Args:
-        names: the label of the names, for screen readers.
-        suggested: names that are suggested while one is typed.
-        value_field: makes the field of a value.
-    """
-
-    def __init__(self, names: str, suggested: list[str], value_field: Callable[[Any], ValidationElement[Any]]) -> None:
-        self.names = names
-        self.suggested = suggested
-        self.value_field = value_field
-        self.rows: list[Row] = []
-        self.box = ui.column().classes("w-full gap-2")
-        ui.button(t("personas.add_row"), icon="add", on_click=self.add_empty).props("flat dense no-caps size=sm")
-
-    def fill(self, values: Mapping[str, Any]) -> None:
-        """Add a row for each pair."""
-        for name, value in values.items():
-            self.add(name, value)
-
-    def add_empty(self) -> None:
-        """Add an empty row, and move the focus there."""
-        row = self.add("", None)
-        row.name.run_method("focus")
-
-    def add(self, name: str, value: Any, *, offered: bool = False) -> Row:
-        """Add a row.
-
-        Args:
-            name: its name.
-            value: its value.
-            offered: whether the row is a suggestion, which is ignored until it has a value.
-        """
-        with self.box, ui.row().classes("w-full gap-2 items-start no-wrap") as line:
-            field = ui.input(value=name, autocomplete=self.suggested, placeholder=self.names).props(FIELD)
-            field.classes("w-2/5 min-w-0")
-            named(field, self.names)
-            value_field = self.value_field(value)
-            value_field.classes("grow min-w-0")
-            named(value_field, t("personas.value_of", name=name) if name else t("personas.value"))
-            row = Row(field, value_field, line, name if offered else "")
-            icon_button("remove_circle_outline", t("personas.remove_row"), lambda: self.remove(row))
-        self.rows.append(row)
-        return row
-
-    def remove(self, row: Row) -> None:
-        """Remove a row."""
-        self.rows.remove(row)
-        row.line.delete()
-
-    def values(self) -> dict[str, Any]:
-        """Name → value of the filled rows; the last one counts if two have the same name."""
-        return {(row.name.value or "").strip(): row.value.value for row in self.rows if not row.empty}
-
-    def mark_lost(self) -> bool:
-        """Mark rows whose value would be lost, as the name is missing or given twice; returns whether there are any."""
-        seen: set[str] = set()
-        wrong = False
-        for row in (row for row in self.rows if not row.empty):
-            name = (row.name.value or "").strip()
-            if not visible_form(name) or visible_form(name) in seen:
-                row.name.error = t("personas.wrong_twice" if name else "personas.wrong_empty")
-                wrong = True
-            seen.add(visible_form(name))
-        return wrong
-
-    def row_of(self, name: str) -> Row | None:
-        """The row of a name."""
-        return next((row for row in self.rows if not row.empty and (row.name.value or "").strip() == name), None)
 
 
 class PersonaForm:
@@ -135,11 +37,11 @@ class PersonaForm:
     """
 
     def __init__(self, persona: Persona | None) -> None:
-        self.fields: dict[str, ValidationElement[Any]] = {}
+        self.fields: dict[str, Field] = {}
         self._text("name", persona.name if persona else "", lines=False)
         self._text("description", persona.description if persona else "")
         with _group("characteristics"):
-            self.characteristics = Rows(t("personas.characteristic"), list(SUGGESTED), _text_value)
+            self.characteristics = _rows("personas.characteristic", [*SUGGESTED], _text_value)
             self.characteristics.fill(persona.characteristics if persona else {})
             for name in USUAL if persona is None else ():
                 self.characteristics.add(name, None, offered=True)
@@ -175,7 +77,7 @@ class PersonaForm:
 
     def persona(self) -> Persona | None:
         """The persona that the fields describe; None if some are wrong, which are then marked."""
-        lost = [rows.mark_lost() for rows in (self.characteristics, *([self.levels] if self._by_field else []))]
+        lost = [_mark_lost(rows) for rows in (self.characteristics, *([self.levels] if self._by_field else []))]
         try:
             persona = Persona.model_validate(self.data())
         except ValidationError as error:
@@ -213,7 +115,7 @@ class PersonaForm:
             words = ui.label().classes("text-sm w-48").props("aria-live=polite")
             words.bind_text_from(self.level, "value", lambda level: level_words(int(level)))
         with ui.column().classes("w-full gap-2") as fields:
-            self.levels = Rows(t("personas.knowledge_field"), ["overall"], _level_value)
+            self.levels = _rows("personas.knowledge_field", ["overall"], _level_value)
             self.levels.fill(knowledge if isinstance(knowledge, dict) else {})
             if not self.levels.rows:
                 self.levels.add("", _OVERALL)
@@ -224,8 +126,9 @@ class PersonaForm:
         """Mark the field of an error."""
         key, *rest = detail["loc"] or ("name",)
         words = _worded(detail)
-        if key == "characteristics" and rest and (row := self.characteristics.row_of(str(rest[0]))):
-            (row.name if "[key]" in rest else row.value).error = words
+        rows = (row for row in self.characteristics.rows if rest and not row.empty and row.named == str(rest[0]))
+        if key == "characteristics" and (row := next(rows, None)) is not None:
+            (row.name if "[key]" in rest and not isinstance(row.name, str) else row.value).error = words
         elif key in self.fields:
             number = next((part for part in rest if isinstance(part, int)), None)
             line = "" if number is None else t("personas.wrong_line", n=number + 1) + " "
@@ -249,11 +152,43 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _text_value(value: Any) -> ValidationElement[Any]:
+def _rows(names: str, suggested: list[str], value: Callable[[Any], Field]) -> Rows:
+    """Rows whose names are suggested while one is typed; `names` is their label, by its key."""
+
+    def name_field(name: str) -> Field:
+        field = ui.input(value=name, autocomplete=suggested, placeholder=t(names)).props(FIELD)
+        named(field.classes("w-2/5 min-w-0"), t(names))
+        return field
+
+    def value_field(name: str, given: Any) -> Field:
+        field = value(given).classes("grow min-w-0")
+        named(field, t("personas.value_of", name=name) if name else t("personas.value"))
+        return field
+
+    rows = Rows(name_field, value_field)
+    rows.button(t("personas.add_row"))
+    return rows
+
+
+def _mark_lost(rows: Rows) -> bool:
+    """Mark rows whose value would be lost, as the name is missing or given twice; returns whether there are any."""
+    seen: set[str] = set()
+    wrong = False
+    for row in rows.rows:
+        name = visible_form(row.named)
+        if not row.empty and not isinstance(row.name, str):
+            if not name or name in seen:
+                row.name.error = t("personas.wrong_twice" if row.named else "personas.wrong_empty")
+                wrong = True
+            seen.add(name)
+    return wrong
+
+
+def _text_value(value: Any) -> Field:
     return ui.textarea(value=value or "", placeholder=t("personas.value")).props(f"{FIELD} autogrow")
 
 
-def _level_value(value: Any) -> ValidationElement[Any]:
+def _level_value(value: Any) -> Field:
     levels = {level: level_words(level) for level in range(6)}
     return ui.select(levels, value=_OVERALL if value is None else value).props(f"{FIELD} options-dense")
 
@@ -279,36 +214,31 @@ async def edit_persona(persona: Persona | None, *, keep_in: Library | None = Non
     Returns:
         The new or changed persona; None if the user has cancelled.
     """
-    window = Window(t("personas.edit_heading" if persona else "personas.new_heading"), width="middle")
+    window = Window(
+        t("personas.edit_heading" if persona else "personas.new_heading"), unsaved=lambda: form.data() != before
+    )
     with window.body:
         form = PersonaForm(persona)
     before = form.data()
-    window.unsaved = lambda: form.data() != before
 
     def save() -> Awaitable[None] | None:
         found = form.persona()
         if found is None:
             ui.notify(t("personas.wrong_somewhere"), type="warning", position="top")
-            return None
-        if keep_in is not None and kept is not None and kept.value and found != persona:
-            return keep(keep_in, found)
-        window.submit(found)
-        return None
+        return None if found is None else keep(found)
 
-    async def keep(library: Library, found: Persona) -> None:
+    async def keep(found: Persona) -> None:
         try:
-            await asyncio.to_thread(library.keep, found)
+            if keep_in is not None and kept.value and found != persona:
+                await asyncio.to_thread(keep_in.keep, found)
         except PerSimChatError as error:
             notify_error(error)
         else:
             window.submit(found)
 
-    kept = None
     with window.buttons:
-        if keep_in is not None:
-            kept = ui.checkbox(t("personas.keep_in_mine"), value=persona is None or not persona.human)
-            kept.mark("keep").props("dense").classes("text-sm mr-auto")
-        ui.button(t("common.cancel"), on_click=window.leave).props("flat no-caps")
-        ui.button(t("personas.save"), icon="check", on_click=save).props("unelevated no-caps").mark("save-persona")
+        kept = ui.checkbox(t("personas.keep_in_mine"), value=persona is None or not persona.human).mark("keep")
+        kept.props("dense").classes("text-sm mr-auto").set_visibility(keep_in is not None)
+    window.offer(t("personas.save"), save, "check").mark("save-persona")
     result = await window.closed()
     return result if isinstance(result, Persona) else None

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from persimchat.personas.files import SUFFIXES, load_persona
-from persimchat.personas.generation.generated_files import file_names, persona_text
-from persimchat.state.document import MAX_BYTES, parse_value
-from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.normalise import folded, visible_form
-from persimchat.state.persona import Persona
+from ....personas.catalogue import SUFFIXES, load_persona
+from ....personas.files import file_names, persona_text
+from ....state.document import MAX_BYTES, parse_value
+from ....state.errors import InputError, PerSimChatError
+from ....state.persona import Persona
+from ....state.plain_text import folded, visible_form
 
 
 @dataclass(frozen=True)

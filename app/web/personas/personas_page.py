@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.frame import Frame, disclaimer
-from persimchat.app.web.personas.cards import CardActions, damaged_card, matches, persona_card
-from persimchat.app.web.personas.chooser import set_pending_personas
-from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.personas.generating import GenerateDialog
-from persimchat.app.web.personas.importing import ImportDialog
-from persimchat.app.web.personas.library import Library, Shelf
-from persimchat.app.web.personas.window import agreed
-from persimchat.app.web.widgets import FIELD, notify_error
-from persimchat.app.web.words import t
-from persimchat.personas.catalogue import shipped
-from persimchat.personas.generation.generated_files import file_names, persona_text
-from persimchat.state.errors import PerSimChatError
-from persimchat.state.normalise import visible_form
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
+from ....personas.catalogue import shipped
+from ....personas.files import file_names, persona_text
+from ....state.errors import PerSimChatError
+from ....state.persona import Persona
+from ....state.plain_text import one_line, visible_form
+from ..context import WebContext
+from ..frame import Frame, disclaimer
+from ..shared.dialogs import agreed
+from ..widgets import FIELD, notify_error
+from ..words import t
+from .chooser import set_pending_personas
+from .editor import edit_persona
+from .generating import GenerateDialog
+from .importing import ImportDialog
+from .library import Library, Shelf
+from .making import MakingDialog
+from .picks import CardActions, damaged_card, matches, persona_card
 
 SHOWN: Final = 60
 """How many cards are drawn at a time."""
@@ -62,11 +62,11 @@ class PersonasPage:
                 heading = ui.label(t("common.personas")).classes("text-2xl font-semibold")
                 heading.props("role=heading aria-level=1")
                 with ui.element("div").classes("persona-acts"):
-                    for icon, name, act in (
-                        ("upload_file", "import_button", self.bring_in),
-                        ("auto_awesome", "generate_button", self.generate),
+                    for icon, name, makes in (
+                        ("upload_file", "import_button", ImportDialog),
+                        ("auto_awesome", "generate_button", GenerateDialog),
                     ):
-                        button = ui.button(t(f"personas.{name}"), icon=icon, on_click=act)
+                        button = ui.button(t(f"personas.{name}"), icon=icon, on_click=partial(self._made, makes))
                         button.props("outline no-caps padding='6px 12px'")
                     ui.button(t("personas.new"), icon="add", on_click=self.new).props("unelevated no-caps")
             self.search = ui.input(t("personas.search"), on_change=self.redraw).props(f"{FIELD} clearable type=search")
@@ -131,12 +131,14 @@ class PersonasPage:
             damaged_card(path, error, partial(self.delete, path, path.name))
 
     def _actions(self, key: str, persona: Persona, *, own: bool) -> CardActions:
-        tick, copy = partial(self.tick, key, persona), partial(self.copy, persona)
-        if not own:
-            return CardActions(tick, copy, partial(self.download, persona))
-        path = self.library.folder / key
-        edit, delete = partial(self.edit, path, persona), partial(self.delete, path, persona.name)
-        return CardActions(tick, copy, partial(self.download, persona, path), edit, delete)
+        path = self.library.folder / key if own else None
+        return CardActions(
+            partial(self.tick, key, persona),
+            partial(self.copy, persona),
+            partial(self.download, persona, path),
+            partial(self.edit, path, persona) if path is not None else None,
+            partial(self.delete, path, persona.name) if path is not None else None,
+        )
 
     def show_more(self) -> None:
         """Draw more cards."""
@@ -182,17 +184,9 @@ class PersonasPage:
 
     async def _keep(self, persona: Persona | None, path: Path | None = None) -> None:
         """Save a persona, in place of a file if one is given."""
-        if persona is None:
-            return
-        try:
-            if path is None:
-                await asyncio.to_thread(self.library.add, persona)
-            else:
-                await asyncio.to_thread(self.library.replace, path, persona)
-        except PerSimChatError as error:
-            self._tell(error)
-            return
-        await self._done(t("personas.kept_one", name=one_line(persona.name)))
+        if persona is not None:
+            save = partial(self.library.add, persona) if path is None else partial(self.library.replace, path, persona)
+            await self._do(save, t("personas.kept_one", name=one_line(persona.name)))
 
     async def edit(self, path: Path, persona: Persona) -> None:
         """Edit a persona of the library."""
@@ -202,16 +196,19 @@ class PersonasPage:
 
     async def delete(self, path: Path, name: str) -> None:
         """Delete a persona of the library after confirmation."""
-        if not await agreed(t("personas.delete_question", name=one_line(name)), t("personas.delete")):
-            return
+        if await agreed(t("personas.delete_question", name=one_line(name)), t("personas.delete")):
+            await self._do(partial(self.library.delete, path), t("personas.deleted", name=one_line(name)))
+
+    async def _do(self, work: Callable[[], object], done: str) -> None:
+        """Change the library, and draw and announce the result."""
         try:
-            await asyncio.to_thread(self.library.delete, path)
+            await asyncio.to_thread(work)
         except PerSimChatError as error:
             self._tell(error)
-            return
-        await self._done(t("personas.deleted", name=one_line(name)))
+        else:
+            await self._done(done)
 
-    async def download(self, persona: Persona, path: Path | None = None) -> None:
+    async def download(self, persona: Persona, path: Path | None) -> None:
         """Send a persona's file."""
         try:
             text = persona_text(persona) if path is None else await asyncio.to_thread(self.library.text, path)
@@ -220,18 +217,10 @@ class PersonasPage:
             return
         ui.download.content(text.encode(), path.name if path is not None else file_names([persona.name])[0])
 
-    async def generate(self) -> None:
-        """Generate a group."""
-        await self._made(GenerateDialog(self.library))
-
-    async def bring_in(self) -> None:
-        """Bring in people of files."""
-        await self._made(ImportDialog(self.library))
-
-    async def _made(self, dialog: GenerateDialog | ImportDialog) -> None:
+    async def _made(self, makes: Callable[[Library], MakingDialog[Any]]) -> None:
         """Show a dialog that makes personas, and then the kept ones."""
         try:
-            number = await dialog.run()
+            number = await makes(self.library).run()
         except PerSimChatError as error:  # of the environment
             self._tell(error)
             return

@@ -7,21 +7,19 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
-from persimchat.app.web.personas.library import head_of
-from persimchat.app.web.words import t
-from persimchat.personas.files import load_persona
-from persimchat.personas.fragments import SHIPPED_FRAGMENTS
-from persimchat.state.document import Document, read_document
-from persimchat.state.errors import InputError, PerSimChatError, suggestion
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
+from ....personas.catalogue import SHIPPED_FRAGMENTS, load_persona
+from ....state.document import Document, read_document
+from ....state.errors import InputError, PerSimChatError, suggestion
+from ....state.persona import Persona
+from ....state.plain_text import one_line
+from ..words import t
+from .library import head_of
 
 MOST_BYTES: Final = 5_000_000
 """The size limit of a file, in bytes."""
@@ -30,13 +28,16 @@ MOST_FILES: Final = 100
 _LONGEST_NAME: Final = 80
 
 
-def upload_field(label: str, endings: Sequence[str], on_files: Callable[[list[FileUpload]], object]) -> ui.upload:
+def upload_field(
+    label: str, endings: Sequence[str], on_files: Callable[[list[FileUpload]], object], most: int = MOST_BYTES
+) -> ui.upload:
     """A field for files that the user chooses or drags onto it.
 
     Args:
         label: its text.
         endings: endings of the accepted files, with the dot.
         on_files: called with the files as soon as they have arrived.
+        most: the size limit of a file, in bytes.
     """
 
     def arrived(event: events.MultiUploadEventArguments) -> object:
@@ -44,15 +45,13 @@ def upload_field(label: str, endings: Sequence[str], on_files: Callable[[list[Fi
         return on_files(event.files)
 
     def refused() -> None:
-        ui.notify(
-            t("personas.upload_refused", endings=", ".join(endings), size=MOST_BYTES // 1_000_000), type="negative"
-        )
+        ui.notify(t("personas.upload_refused", endings=", ".join(endings), size=most // 1_000_000), type="negative")
 
     field = ui.upload(
         label=label,
         multiple=True,
         auto_upload=True,
-        max_file_size=MOST_BYTES,
+        max_file_size=most,
         max_files=MOST_FILES,
         on_multi_upload=arrived,
         on_rejected=refused,
@@ -67,7 +66,7 @@ def upload_field(label: str, endings: Sequence[str], on_files: Callable[[list[Fi
     return field
 
 
-def check(files: Sequence[FileUpload], endings: Sequence[str]) -> None:
+def check(files: Sequence[FileUpload], endings: Sequence[str], most: int = MOST_BYTES) -> None:
     """Refuse files that are too large, too many or of another kind, because the browser's checks can be bypassed.
 
     Raises:
@@ -77,8 +76,8 @@ def check(files: Sequence[FileUpload], endings: Sequence[str]) -> None:
         raise InputError(f"{len(files):,} files at once", remedy=f"Send up to {MOST_FILES}.")
     for file in files:
         name = safe_name(file.name)
-        if file.size() > MOST_BYTES:
-            remedy = f"Keep it below {MOST_BYTES // 1_000_000} MB."
+        if file.size() > most:
+            remedy = f"Keep it below {most // 1_000_000} MB."
             raise InputError("the file is too large", where=name, remedy=remedy)
         if Path(name).suffix.lower() not in endings:
             raise InputError("files of this kind are not read", where=name, remedy=f"Use {', '.join(endings)}.")
@@ -99,8 +98,9 @@ async def kept_for_now(files: Sequence[FileUpload]) -> AsyncIterator[list[Path]]
             await file.save(path)
             paths.append(path)
         yield paths
-    except PerSimChatError as error:
-        raise _elsewhere(error, folder.name) from error
+    except PerSimChatError as error:  # for the user: with the names of the user's files
+        told = (text.replace(f"{folder.name}/", "") for text in (error.what, error.where, error.remedy))
+        raise InputError(next(told), where=next(told), remedy=next(told)) from error
     finally:
         await asyncio.to_thread(folder.cleanup)
 
@@ -121,20 +121,7 @@ def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
     return folder / free
 
 
-def _elsewhere(error: PerSimChatError, folder: str) -> PerSimChatError:
-    """The error for users of the page: with the names of their files, without options of the command line."""
-    what, where, remedy = (text.replace(f"{folder}/", "") for text in (error.what, error.where, error.remedy))
-    return InputError(what, where=where, remedy=remedy)
-
-
-def for_the_page(error: PerSimChatError, remedy: str) -> PerSimChatError:
-    """The error with a remedy for the page, if its own names options of the command line."""
-    where = "" if error.where.startswith("--") else error.where
-    return InputError(error.what, where=where, remedy=remedy if "--" in error.remedy else error.remedy)
-
-
-@dataclass(frozen=True)
-class PersonaFile:
+class PersonaFile(NamedTuple):
     """A persona in a file of its own.
 
     Attributes:

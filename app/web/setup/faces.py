@@ -1,27 +1,124 @@
-"""Who takes part: a row of faces, and the ways to add one."""
+"""Who takes part: a row of faces, the ways to add one, and the dialog of one participant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from nicegui import app, ui
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.looks import colour
-from persimchat.app.web.personas.chooser import choose_personas
-from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.personas.library import Library
-from persimchat.app.web.setup.checking import PEOPLE
-from persimchat.app.web.setup.draft import Seat
-from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.roving import roves, stop
-from persimchat.app.web.setup.seat_dialog import edit_seat
-from persimchat.app.web.widgets import FIELD, answered, avatar, hint, named, title
-from persimchat.app.web.words import t
-from persimchat.state.normalise import visible_form
-from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line
+from ....state.persona import RELATIONSHIP_TYPES, Persona, Relationship
+from ....state.plain_text import one_line, visible_form
+from ..context import WebContext
+from ..models.picker import ModelPicker
+from ..personas.chooser import choose_personas
+from ..personas.editor import edit_persona
+from ..personas.library import Library
+from ..shared.dialogs import Window
+from ..widgets import FIELD, avatar, colour, hint, named, title
+from ..words import t
+from .draft import Seat
+from .form import PEOPLE, Form, minds_refused, model_refused
+from .kinds import roves, stop
+
+NONE: Final = ""
+"""The choice "no relationship"."""
+
+
+def sides() -> dict[str, str]:
+    """Relationships to choose from, by `type`, or `type.from` and `type.to` if the direction matters."""
+    found = {NONE: t("setup.tie.none")}
+    for name, (_, directed) in RELATIONSHIP_TYPES.items():
+        for side in (".from", ".to") if directed else ("",):
+            found[name + side] = t(f"setup.tie.{name}{side}")
+    return found
+
+
+async def edit_seat(form: Form, seat: Seat) -> bool:
+    """Let the user change a participant's model, goals and relationships; returns whether something was changed."""
+    window = Window(seat.name)
+    with window.body:
+        with ui.column().classes("w-full gap-1") as part:
+            human = ui.switch(t("setup.human"), value=seat.persona.human).props("dense")
+            hint(t("setup.human_help"), human)
+        player = seat.persona.model_copy(update={"human": True})
+        refused = minds_refused(form.draft, str(form.value("cognition")), [player]) is not None
+        part.set_visibility(seat.persona.human or not refused)
+        with ui.column().classes("w-full gap-1") as own:
+            ui.label(t("setup.own_model")).classes("text-sm font-semibold").props("role=heading aria-level=3")
+            model = ModelPicker(seat.model, lambda _: None, none=t("setup.own_model_none"))
+            hint(t("setup.own_model_help"))
+        own.bind_visibility_from(human, "value", backward=lambda value: not value)
+        with ui.column().classes("w-full gap-1"):
+            goals = ui.textarea(t("setup.goals"), value="\n".join(seat.goals))
+            goals.props(f"{FIELD} rows=2").classes("w-full grows").mark("seat-goals")
+            hint(t("setup.goals_help"), goals)
+        ties = _Ties(form, seat)
+
+    def done() -> None:
+        if not human.value and model.value.strip() and (wrong := model_refused(model.value)):
+            model.mark(wrong)
+            return
+        seat.persona = seat.persona.model_copy(update={"human": bool(human.value)})
+        seat.model = model.value
+        seat.goals = [line.strip() for line in (goals.value or "").splitlines() if line.strip()]
+        ties.take_over()
+        window.submit(True)
+
+    window.offer(t("setup.done"), done)
+    return bool(await window.closed())
+
+
+class _Ties:
+    """The fields for a participant's relationship to each of the others."""
+
+    def __init__(self, form: Form, seat: Seat) -> None:
+        self._draft, self._name = form.draft, seat.name
+        self._fields: dict[str, tuple[ui.select, ui.input]] = {}
+        others = [name for name in form.draft.names if name != seat.name]
+        if not others:
+            return
+        with ui.column().classes("w-full gap-0"):
+            ui.label(t("setup.ties")).classes("text-sm font-semibold").props("role=heading aria-level=3")
+            hint(t("setup.ties_help"))
+        for other in others:
+            tie = form.draft.between(seat.name, other)
+            with ui.column().classes("w-full gap-1"):
+                with ui.row().classes("w-full items-center gap-2 no-wrap"):
+                    avatar(other, colour(other, form.draft.names), "24px")
+                    label = t("setup.tie_to", name=seat.name, other=other)
+                    chosen = ui.select(sides(), label=label, value=self._side(tie))
+                    chosen.props(f"{FIELD} options-dense").classes("grow min-w-0").mark(f"tie-{other}")
+                note = ui.input(t("setup.tie_note"), value=tie.note if tie else "").props(f"{FIELD} maxlength=500")
+                note.classes("w-full pl-8").bind_visibility_from(chosen, "value", backward=lambda value: bool(value))
+            self._fields[other] = (chosen, note)
+
+    def take_over(self) -> None:
+        """Write the fields into the draft; unchanged relationships stay."""
+        for other, (chosen, note) in self._fields.items():
+            before = self._draft.between(self._name, other)
+            said = (note.value or "").strip()
+            if chosen.value == self._side(before) and said == (before.note if before else ""):
+                continue
+            self._draft.relate(self._name, other, self._tie(str(chosen.value or NONE), other, said))
+
+    def _side(self, tie: Relationship | None) -> str:
+        if tie is None:
+            return NONE
+        if not RELATIONSHIP_TYPES[tie.type][1]:
+            return tie.type
+        return f"{tie.type}.{'from' if tie.from_ == self._name else 'to'}"
+
+    def _tie(self, side: str, other: str, note: str) -> Relationship | None:
+        if side == NONE:
+            return None
+        kind, _, end = side.partition(".")
+        first, second = (other, self._name) if end == "to" else (self._name, other)
+        return Relationship(from_=first, to=second, type=kind, note=note)
+
+
+# Who takes part: a row of faces, and the ways to add one
+
 
 _ME: Final = "my_name"
 """Where a browser keeps the name under which its user takes part."""
@@ -57,14 +154,7 @@ class _Faces:
                 self._keep_too.props("flat dense no-caps padding='2px 8px'")
             self._left: list[Seat] = []
             self._tell_who_left([])
-            fault = ui.label().classes("text-xs text-negative").props("role=alert")
-            fault.set_visibility(False)
-
-        def mark(told: str | None) -> None:
-            fault.set_text(told or "")
-            fault.set_visibility(bool(told))
-
-        form.mark(PEOPLE, mark)
+            form.fault(PEOPLE)
         form.redraw(self._anew)
         form.follow(lambda: choosing.set_visibility(form.draft.story is None))
         self._draw()
@@ -81,6 +171,10 @@ class _Faces:
         """Draw another draft, in which nobody took a place."""
         self._tell_who_left([])
         self._draw()
+
+    def _change(self, act: Callable[[Seat], None], seat: Seat) -> None:
+        act(seat)
+        self._changed()
 
     def _changed(self) -> None:
         self._anew()
@@ -101,8 +195,8 @@ class _Faces:
                 ui.menu_item(t("setup.seat_settings"), lambda: self._settings(seat)).mark(f"settings-{number}")
                 if draft.story is None:  # in a story, they have parts
                     ui.menu_item(t("setup.edit"), lambda: self._edit(seat))
-                    ui.menu_item(t("setup.move_up"), lambda: self._move_up(seat))
-                    ui.menu_item(t("setup.remove"), lambda: self._remove(seat)).mark(f"remove-{number}")
+                    ui.menu_item(t("setup.move_up"), lambda: self._change(draft.move_up, seat))
+                    ui.menu_item(t("setup.remove"), lambda: self._change(draft.remove, seat)).mark(f"remove-{number}")
 
     async def _settings(self, seat: Seat) -> None:
         if await edit_seat(self._form, seat):
@@ -116,14 +210,6 @@ class _Faces:
             ui.notify(t("setup.takes_part", name=persona.name), type="warning")
             return
         self._form.draft.replace(seat, persona)
-        self._changed()
-
-    def _move_up(self, seat: Seat) -> None:
-        self._form.draft.move_up(seat)
-        self._changed()
-
-    def _remove(self, seat: Seat) -> None:
-        self._form.draft.remove(seat)
         self._changed()
 
     def _join(self, personas: Iterable[Persona]) -> None:
@@ -166,7 +252,7 @@ class _Faces:
             self._join([persona])
 
     async def _generate(self) -> None:
-        from persimchat.app.web.personas.generating import GenerateDialog
+        from ..personas.generating import GenerateDialog
 
         dialog = GenerateDialog(Library(self._web.library))
         await dialog.run()
@@ -198,17 +284,13 @@ async def ask_me(taken: list[str]) -> Persona | None:
     Args:
         taken: the names of those who take part already.
     """
-    with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-        named(dialog, t("setup.me_heading"))
-        ui.label(t("setup.me_heading")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+    window = Window(t("setup.me_heading"), width="small")
+    with window.body:
         name = ui.input(t("setup.me_name"), value=str(app.storage.user.get(_ME, ""))).mark("me-name")
         name.props(f"{FIELD} autofocus hide-bottom-space maxlength={_LONGEST_NAME}").classes("w-full")
         about = ui.input(t("setup.me_about")).props(f"{FIELD} hide-bottom-space maxlength=1000").classes("w-full")
         about.mark("me-about")
         hint(t("setup.me_about_help"), about)
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            ui.button(t("setup.me_do"), on_click=lambda: done()).props("unelevated no-caps").mark("me-do")
 
     def done() -> None:
         chosen = one_line(name.value or "").strip()
@@ -219,10 +301,11 @@ async def ask_me(taken: list[str]) -> Persona | None:
         else:
             app.storage.user[_ME] = chosen
             described = {"description": text} if (text := (about.value or "").strip()) else {}
-            dialog.submit(Persona.model_validate({"name": chosen, "human": True, **described}))
+            window.submit(Persona.model_validate({"name": chosen, "human": True, **described}))
 
+    window.offer(t("setup.me_do"), done).mark("me-do")
     for field in (name, about):
         field.on("keydown.enter", done)
     name.on_value_change(lambda: setattr(name, "error", None))
-    answer = await answered(dialog)
+    answer = await window.closed()
     return answer if isinstance(answer, Persona) else None

@@ -1,23 +1,255 @@
-"""How they talk: cards for the kinds of conversation, and the length."""
+"""How they talk: cards for the kinds of conversation, the guide of a focus group, and the length."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from nicegui import ui
+from nicegui.elements.mixins.value_element import ValueElement
 
-from persimchat.app.web.setup.draft import Draft, Seat
-from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.guide_draft import FEWEST, GuideDraft, moderator
-from persimchat.app.web.setup.guide_form import guide_form
-from persimchat.app.web.setup.roving import roves, stop
-from persimchat.app.web.setup.setting_field import is_seen, setting_field
-from persimchat.app.web.setup.specs import usual
-from persimchat.app.web.widgets import named, title
-from persimchat.app.web.words import t
-from persimchat.state.normalise import visible_form
+from ....state.plain_text import visible_form
+from ....state.poll import LONGEST_QUESTION, LONGEST_STIMULUS, MOST_POSITIONS, MOST_QUESTIONS
+from ..widgets import FIELD, hint, icon_button, named, title, whole_number
+from ..words import t
+from .draft import FEWEST, Asked, Draft, GuideDraft, Seat, Stand, moderator, usual
+from .form import GUIDE, Form
+from .setting_field import is_seen, setting_field
+
+ANSWERS: Final = ("yesno", "scale:1-5", "scale:1-7", "scale:0-10", "choice", "number")
+"""Forms of an answer that are offered."""
+_FIELD: Final = f"{FIELD} hide-bottom-space"
+
+
+def guide_form(form: Form) -> None:
+    """Draw the form; it is seen while the draft has a guide."""
+    _GuideForm(form)
+
+
+class _GuideForm:
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._drawn: tuple[int, tuple[str, ...]] | None = None
+        with ui.column().classes("surface w-full gap-4 p-4") as self._box:
+            self._inside = ui.column().classes("w-full gap-4")
+            form.fault(GUIDE, "guide-wrong")
+        form.follow(self._follow)
+        form.redraw(self._follow)
+        self._follow()
+
+    @property
+    def _guide(self) -> GuideDraft:
+        guide = self._form.draft.guide
+        assert guide is not None, "drawn without a guide"
+        return guide
+
+    def _follow(self) -> None:
+        """Draw it anew for another guide, or if somebody has come or gone."""
+        guide = self._form.draft.guide
+        self._box.set_visibility(guide is not None)
+        now = None if guide is None else (id(guide), tuple(self._form.draft.names))
+        if now != self._drawn:
+            self._drawn = now
+            self._draw()
+
+    def _draw(self) -> None:
+        self._inside.clear()
+        if self._form.draft.guide is None:
+            return
+        with self._inside:
+            self._asks()
+            self._asked = ui.column().classes("w-full gap-2")
+            self._questions()
+            self._stimulus()
+            self._positions()
+
+    def _bind(
+        self, field: ValueElement[Any], of: object, name: str, read: Callable[[Any], Any] = lambda text: text or ""
+    ) -> None:
+        """Write what is given into a field of the draft."""
+
+        def given() -> None:
+            setattr(of, name, read(field.value))
+            self._form.changed()
+
+        field.on_value_change(given)
+
+    def _select(self, options: Any, label: str, value: Any, of: object, name: str) -> ui.select:
+        field = ui.select(options, label=label, value=value).props(f"{_FIELD} options-dense")
+        self._bind(field, of, name)
+        return field
+
+    def _ask(self, one: Asked | Stand, hint: str, name: str, mark: str) -> None:
+        """The words of a question."""
+        ask = ui.textarea(value=one.ask, placeholder=hint)
+        ask.props(f"{_FIELD} rows=1 maxlength={LONGEST_QUESTION}").classes("grow min-w-0 grows")
+        named(ask, name).mark(mark)
+        self._bind(ask, one, "ask")
+
+    def _asks(self) -> None:
+        guide, names = self._guide, self._form.draft.names
+        wordings = {name: t(f"setup.guide_{name}") for name in ("exact", "own")}
+        who = guide.moderator if guide.moderator in names else None
+        with ui.row().classes("w-full gap-3 items-start"):
+            asks = self._select(names, t("setup.guide_moderator"), who, guide, "moderator")
+            asks.classes("grow basis-52").mark("guide-moderator")
+            wording = self._select(wordings, t("setup.guide_wording"), guide.wording, guide, "wording")
+            wording.classes("grow basis-52").mark("guide-wording")
+
+    def _questions(self) -> None:
+        guide = self._guide
+        self._asked.clear()
+        with self._asked:
+            ui.label(t("setup.guide_questions")).classes("text-sm font-semibold").props("role=heading aria-level=3")
+            hint(t("setup.guide_questions_help"))
+            for number, asked in enumerate(guide.questions):
+                self._question(number, asked)
+            self._add(guide.questions, Asked, MOST_QUESTIONS, "guide_add", "guide-add")
+
+    def _question(self, number: int, asked: Asked) -> None:
+        guide = self._guide
+        with ui.row().classes("w-full items-start gap-2 no-wrap guide-row"):
+            ui.label(f"{number + 1}").classes("muted text-sm pt-2 w-4 text-right").props("aria-hidden=true")
+            self._ask(asked, t("setup.guide_ask"), t("setup.guide_number", n=number + 1), f"guide-ask-{number}")
+            turns = ui.number(t("setup.guide_turns"), value=asked.turns, min=1, max=500, precision=0)
+            turns.props(f'{_FIELD} stack-label placeholder="{t("setup.guide_slows")}"').classes("w-28 shrink-0")
+            self._bind(turns.mark(f"guide-turns-{number}"), asked, "turns", whole_number)
+            with ui.row().classes("gap-0 no-wrap shrink-0 pt-1"):
+                if guide.text or guide.image:
+                    shows = ui.checkbox(t("setup.guide_show"), value=asked.show).props("dense").classes("text-xs pr-1")
+                    self._bind(shows, asked, "show", bool)
+                up = icon_button("arrow_upward", t("setup.guide_up", n=number + 1), lambda: self._up(number))
+                up.props("size=sm").set_enabled(number > 0)
+                self._remove(guide.questions, number, t("setup.guide_remove", n=number + 1))
+
+    def _stimulus(self) -> None:
+        guide = self._guide
+        with _folded("guide_stimulus", "guide-stimulus", there=bool(guide.text or guide.image)):
+            for name, rows, most in (("title", 1, 200), ("text", 3, LONGEST_STIMULUS), ("image", 2, LONGEST_STIMULUS)):
+                field = ui.textarea(t(f"setup.guide_{name}"), value=getattr(guide, name))
+                field.props(f"{_FIELD} rows={rows} maxlength={most}").classes("w-full grows").mark(f"guide-{name}")
+                self._bind(field, guide, name)
+                field.on("blur", self._shown_or_not)
+
+    def _shown_or_not(self) -> None:
+        """Offer to show the stimulus with a question once there is one; the first question shows it."""
+        guide = self._guide
+        there = bool(guide.text.strip() or guide.image.strip())
+        if there is any(asked.show for asked in guide.questions) or not guide.questions:
+            return
+        for number, asked in enumerate(guide.questions):
+            asked.show = there and number == 0
+        self._questions()  # and not the field into which the user went on
+        self._form.changed()
+
+    def _positions(self) -> None:
+        guide = self._guide
+        with _folded("guide_positions", "guide-positions", there=bool(guide.positions)):
+            for number, stand in enumerate(guide.positions):
+                self._position(number, stand)
+            self._add(guide.positions, Stand, MOST_POSITIONS, "guide_add_position", "guide-add-position")
+
+    def _position(self, number: int, stand: Stand) -> None:
+        with ui.row().classes("w-full items-start gap-2 no-wrap guide-row"):
+            name = t("setup.guide_position_number", n=number + 1)
+            self._ask(stand, t("setup.guide_position"), name, f"guide-position-{number}")
+            forms = {form: _form_of(form) for form in dict.fromkeys((*ANSWERS, stand.answer))}
+            answer = self._select(forms, t("setup.guide_answer"), stand.answer, stand, "answer")
+            answer.classes("w-40 shrink-0").mark(f"guide-answer-{number}")
+            gone = t("setup.guide_remove_position", n=number + 1)
+            self._remove(self._guide.positions, number, gone).classes("mt-1")
+        options = ui.textarea(t("setup.guide_options"), value="\n".join(stand.options))
+        options.props(f"{_FIELD} rows=2").classes("w-full grows").mark(f"guide-options-{number}")
+        options.bind_visibility_from(answer, "value", value="choice")
+        self._bind(options, stand, "options", lambda text: str(text or "").splitlines())
+
+    def _add(self, among: list[Any], make: Callable[[], Any], most: int, text: str, mark: str) -> None:
+        """A button that adds a question, as long as there may be more."""
+        if len(among) < most:
+            add = ui.button(t(f"setup.{text}"), icon="add", on_click=lambda: self._again(partial(among.append, make())))
+            add.props("flat dense no-caps padding='2px 8px'").mark(mark)
+
+    def _remove(self, among: list[Any], number: int, name: str) -> ui.button:
+        return icon_button("close", name, lambda: self._again(partial(among.pop, number))).props("size=sm")
+
+    def _up(self, number: int) -> None:
+        questions = self._guide.questions
+        self._again(lambda: questions.insert(number - 1, questions.pop(number)))
+
+    def _again(self, change: Callable[[], object]) -> None:
+        """Change the guide, and draw it."""
+        change()
+        self._draw()
+        self._form.changed()
+
+
+def _folded(text: str, mark: str, *, there: bool) -> ui.column:
+    """A part that opens on a click, and is open where something is in it."""
+    expansion = ui.expansion(t(f"setup.{text}"), value=there).classes("bare w-full").mark(mark)
+    expansion.props('dense header-class="text-sm font-semibold px-0 min-h-0"')
+    with expansion, ui.column().classes("w-full gap-2 pt-2") as inside:
+        hint(t(f"setup.{text}_help"))
+    return inside
+
+
+def _form_of(answer: str) -> str:
+    """The form of an answer in words."""
+    kind, _, steps = answer.partition(":")
+    return t("setup.answer_scale", steps=steps.replace("-", "–")) if steps else t(f"setup.answer_{kind}")
+
+
+# Rows of buttons that are one stop of the Tab key: the arrow keys go from one to the next
+
+
+_KEYS: Final = """(event) => {
+  const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: 'first', End: 'last'}[event.key];
+  const all = [...event.currentTarget.querySelectorAll('[data-rove]')].filter((one) => one.offsetParent);
+  const at = all.indexOf(document.activeElement.closest('[data-rove]'));
+  if (step === undefined || at < 0) return;
+  event.preventDefault();
+  const next = step === 'first' ? 0 : step === 'last' ? all.length - 1 : (at + step + all.length) % all.length;
+  all.forEach((one, number) => { one.tabIndex = number === next ? 0 : -1; });
+  all[next].focus();
+}"""
+
+
+def roves(row: ui.element) -> None:
+    """Let the arrow keys go along a row."""
+    row.on("keydown", js_handler=_KEYS)
+
+
+def stop(button: ui.element, *, first: bool) -> None:
+    """Make a button one of the row.
+
+    Args:
+        button: in a row that roves.
+        first: whether the Tab key comes to it.
+    """
+    button.props["data-rove"] = True
+    button.props["tabindex"] = 0 if first else -1
+
+
+def offers(name: str, of: Mapping[str, tuple[str, Callable[[], object]]], look: str) -> ui.row:
+    """A row of buttons, each with its text and what it does, by its mark.
+
+    Args:
+        name: of the row, for screen readers.
+        of: the buttons.
+        look: their properties.
+    """
+    with ui.row().classes("items-center gap-2").props("role=toolbar") as row:
+        for number, (mark, (text, act)) in enumerate(of.items()):
+            button = ui.button(text, on_click=act).props(f"{look} no-caps dense color=grey-7").mark(mark)
+            stop(button, first=number == 0)
+    named(row, name)
+    roves(row)
+    return row
+
+
+# How they talk: cards for the kinds of conversation, and the length
+
 
 Kind = Literal["discussion", "debate", "focus", "story"]
 KINDS: Final[dict[Kind, str]] = {
@@ -193,21 +425,20 @@ def _story(form: Form) -> None:
 
 def _length(form: Form) -> None:
     """The message limit, with some limits to choose from."""
-    with ui.row().classes("w-full items-start gap-3") as row:
-        with ui.element("div").classes("w-40"):
-            setting_field(form, "max_messages", hinted=False)
-        with ui.row().classes("items-center gap-1 pt-1").props("role=toolbar") as choices:
-            named(choices, t("setup.lengths"))
-            for number, (name, length) in enumerate(LENGTHS.items()):
-                button = ui.button(t(f"setup.length_{name}", n=length), on_click=lambda n=length: choose(n))
-                button.props("flat dense rounded no-caps color=grey-7 padding='2px 10px'").mark(f"length-{name}")
-                stop(button, first=number == 0)
-        roves(choices)
-        expected = ui.label().classes("text-xs muted pt-2 grow").mark("length-about")
 
     def choose(length: int) -> None:
         form.set("max_messages", length)
         form.take(form.draft)
+
+    with ui.row().classes("w-full items-start gap-3") as row:
+        with ui.element("div").classes("w-40"):
+            setting_field(form, "max_messages", hinted=False)
+        lengths = {
+            f"length-{name}": (t(f"setup.length_{name}", n=length), partial(choose, length))
+            for name, length in LENGTHS.items()
+        }
+        offers(t("setup.lengths"), lengths, "flat rounded padding='2px 10px'").classes("pt-1")
+        expected = ui.label().classes("text-xs muted pt-2 grow").mark("length-about")
 
     def follow() -> None:
         draft = form.draft

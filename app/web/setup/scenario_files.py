@@ -9,23 +9,21 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from persimchat.app.web.setup.draft import Draft, Seat
-from persimchat.memory.chroma_client import EPHEMERAL, RUN
-from persimchat.models.redaction import redact
-from persimchat.personas.catalogue import shipped
-from persimchat.personas.files import SUFFIXES, is_path
-from persimchat.personas.scenario import load_scenario
-from persimchat.runs.folder.manifest import public
-from persimchat.state.document import MAX_BYTES, read_document
-from persimchat.state.errors import InputError
-from persimchat.state.normalise import without_marks
-from persimchat.state.yaml_text import yaml_text
+from ....memory.chroma_client import EPHEMERAL, RUN
+from ....personas.catalogue import SUFFIXES, is_path, shipped
+from ....personas.scenario import load_scenario
+from ....runs.folder.manifest import public
+from ....state.document import MAX_BYTES, read_document, yaml_text
+from ....state.errors import InputError
+from ....state.plain_text import without_marks
+from .draft import Draft, Seat, without_keys
 
 _LONGEST: Final = 60
 
 
 def scenario_text(draft: Draft) -> str:
     """The draft as a scenario file's text."""
+    story = draft.story
     goals = {seat.name: seat.goals for seat in draft.seats if seat.goals}
     data: dict[str, Any] = {
         "topic": draft.topic,
@@ -34,7 +32,7 @@ def scenario_text(draft: Draft) -> str:
         "social_goals": goals,
         "rules": draft.rules,
         "settings": without_keys(public(draft.settings_asked())),
-        "story": _story(draft),
+        "story": {} if story is None else story.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         "guide": {} if draft.guide is None else draft.guide.data(),
     }
     kept = {key: value for key, value in data.items() if value or key in ("topic", "participants")}
@@ -100,11 +98,6 @@ def _refuse_files(path: Path) -> None:
         )
 
 
-def _story(draft: Draft) -> Any:
-    """The section on a story; empty if there is none."""
-    return {} if draft.story is None else draft.story.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-
-
 def _participant(seat: Seat) -> Any:
     given = seat.persona.model_dump(mode="json", exclude_defaults=True)
     known = next((persona for persona in shipped() if persona.name == seat.name), None)
@@ -113,29 +106,18 @@ def _participant(seat: Seat) -> Any:
     return {"persona": seat.name, "human": True} if seat.persona.human else seat.name
 
 
-def without_keys(value: Any) -> Any:
-    """A value without API keys at any depth."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {redact(str(key)): without_keys(item) for key, item in value.items()}
-    return [without_keys(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 def servers_in(draft: Draft) -> list[str]:
     """Hosts with ports in models, embedding, memory store and checkpoints, in alphabetical order."""
-    return sorted({host for text in _texts(draft) if (host := _host(text))})
 
-
-def _texts(draft: Draft) -> Iterator[str]:
-    yield from (seat.model for seat in draft.seats)
-    waiting: list[Any] = list(draft.settings.values())
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, str):
+    def texts(value: Any) -> Iterator[str]:
+        if isinstance(value, str):
             yield value
+        elif isinstance(value, dict | list):
+            for inner in value.values() if isinstance(value, dict) else value:
+                yield from texts(inner)
+
+    given = texts([*(seat.model for seat in draft.seats), draft.settings])
+    return sorted({host for text in given if (host := _host(text))})
 
 
 def _host(text: str) -> str:

@@ -14,11 +14,11 @@ from typing import Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from persimchat.app.web.widgets import icon_button, item, menu, named
-from persimchat.app.web.words import t
-from persimchat.runs.reports.charts.drawing import picture, place_of, svg, table
-from persimchat.runs.reports.charts.model import Chart, Words
-from persimchat.state.emotion import EMOTIONS
+from ....reports.charts.drawing import picture, place_of, svg, table
+from ....reports.charts.model import Chart, Words
+from ....state.emotion import EMOTIONS
+from ..widgets import icon_button, item, menu, named
+from ..words import t
 
 NARROW: Final = 260
 """The width of a chart until the browser has told how much room it has; no room is narrower."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-from persimchat.app.web import words
-from persimchat.app.web.words import catalogue, t
-from persimchat.runs.events import Totals
-from persimchat.runs.reports.charts.scales import Point
-from persimchat.runs.reports.words import spaced, trend
-from persimchat.state.plain_text import clean, one_line
+from ....reports.charts.model import Point
+from ....reports.words import spaced, trend
+from ....runs.events import Totals
+from ....state.plain_text import clean, one_line
+from .. import words
+from ..words import catalogue, t
 
 
 def number(value: float | None, decimals: int = 1) -> str:
@@ -107,3 +108,11 @@ def block_name(tag: str) -> str:
     """The name of a prompt's block in the page's language; another one's tag in words."""
     key = f"minds.block_{tag}"
     return t(key) if key in catalogue() else spaced(tag)
+
+
+def moment(started: str) -> str:
+    """When a run began, in the server's time zone; text that is not a time stays as it is."""
+    try:
+        return t("common.moment", d=datetime.fromisoformat(started).astimezone())
+    except (ValueError, OverflowError):
+        return started or t("past.unknown")

@@ -8,9 +8,8 @@ from urllib.parse import quote, urlencode
 
 from nicegui import ui
 
-from persimchat.app.web.context import WebContext
-from persimchat.app.web.widgets import notify_error
-from persimchat.state.errors import PerSimChatError
+from ..context import WebContext
+from ..widgets import errors_shown
 
 
 def page_of(run: str, turn: int | None = None, *, play: bool = False) -> str:
@@ -75,10 +74,8 @@ def experiment_table_of(name: str, table: str) -> str:
 
 async def resume_and_show(web: WebContext, run: str, changes: Mapping[str, Any] | None = None) -> bool:
     """Resume a run and show it; an error is shown. Returns whether it was resumed."""
-    try:
+    with errors_shown():
         await web.runs.resume(run, changes)
-    except PerSimChatError as error:
-        notify_error(error)
-        return False
-    ui.navigate.to(page_of(run))
-    return True
+        ui.navigate.to(page_of(run))
+        return True
+    return False

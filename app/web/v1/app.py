@@ -1,28 +1,177 @@
-"""`/v1` as an application of its own, with OpenAI's paths, forms and errors."""
+"""Who a request's person is, and which talk it belongs to.
+
+On loopback everybody is who they say. Elsewhere a key is a person, and only the holder of a key with `relay` may name
+others.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.datastructures import Headers
 
-from persimchat.app.web.api.bodies import JsonRoute
-from persimchat.app.web.v1.answers import LAST, Completion, Done, event, model
-from persimchat.app.web.v1.bodies import ChatRequest
-from persimchat.app.web.v1.people import Doorkeeper, Pace, talk_of
-from persimchat.app.web.v1.problems import NoSuchModel, add_problems, problem, told
-from persimchat.app.web.v1.talking import Talking
-from persimchat.app.web.v1.tasks import is_task
-from persimchat.runs.companion.keys import Keys
-from persimchat.runs.companion.world import World
-from persimchat.state.errors import InputError, PerSimChatError, suggestion
+from ....runs.companion.keys import Key, find_key
+from ....runs.companion.world import World
+from ....state.companion import person_name
+from ....state.errors import InputError, PerSimChatError, suggestion
+from ..api.bodies import JsonRoute
+from .bodies import (
+    LAST,
+    ChatRequest,
+    Completion,
+    Done,
+    NoKey,
+    NoSuchModel,
+    TooFast,
+    add_problems,
+    event,
+    model,
+    problem,
+    told,
+)
+from .talking import Talking
+
+PERSON, FORWARDED_PERSON = "x-persimchat-person", "x-openwebui-user-name"
+TALK, FORWARDED_TALK = "x-persimchat-talk", "x-openwebui-chat-id"
+_LONGEST_TALK: Final = 64
+_LONGEST_HEADER: Final = 1_000
+
+A_SECOND: Final = 5
+"""Messages that one client may send in a second, on average."""
+BURST: Final = 10
+"""Messages that one client may send at once after a pause."""
+_PEERS: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Doorkeeper:
+    """Says who asks.
+
+    Attributes:
+        world: whose keys count.
+        local: whether the server listens on loopback only.
+        person: who asks if nobody says so.
+    """
+
+    world: World
+    local: bool
+    person: str
+
+    async def admitted(self, headers: Headers) -> Key | None:
+        """The key of a request; None for one without a known key, which only loopback takes.
+
+        Raises:
+            NoKey: the key is missing or wrong, and the server listens elsewhere, too.
+        """
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        async with self.world.gate.beside():
+            known = scheme.lower() == "bearer"
+            key = find_key(self.world.store, self.world.name, given.strip()) if known else None
+        if key is None and not self.local:
+            raise NoKey("a key of this world is needed", remedy="Make one: persimchat companion key.")
+        return key
+
+    def person_of(self, key: Key | None, headers: Headers, request: ChatRequest) -> str:
+        """The person of a request.
+
+        Args:
+            key: its key (`admitted`).
+            headers: its headers.
+            request: its body.
+
+        Raises:
+            InputError: nothing is left of the name, or it is too long.
+        """
+        if key is not None and not key.relay:
+            return person_name(key.person)
+        named = [_text(headers, PERSON), unquote(_text(headers, FORWARDED_PERSON))]
+        if key is None:
+            last = next((m.name for m in reversed(request.messages) if m.role == "user"), None)
+            named += [last or "", request.user or ""]
+        return person_name(next(filter(str.strip, named), self.person if key is None else key.person))
+
+
+def talk_of(headers: Headers) -> str:
+    """The client's name for its talk; empty for the open one. Long names are replaced by their hash."""
+    name = (_text(headers, TALK) or _text(headers, FORWARDED_TALK)).strip()
+    if len(name) > _LONGEST_TALK or not name.isprintable():
+        return hashlib.sha256(name.encode()).hexdigest()[:16]
+    return name
+
+
+def _text(headers: Headers, name: str) -> str:
+    """A header's text, which may be UTF-8 though HTTP's is Latin-1."""
+    value = headers.get(name, "")[:_LONGEST_HEADER]
+    try:
+        return value.encode("latin-1").decode()
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        return value
+
+
+@dataclass
+class Pace:
+    """How many messages each client may send: a bucket of `BURST` that fills with `A_SECOND`."""
+
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def check(self, peer: str, now: float | None = None) -> None:
+        """Take one message from a client.
+
+        Args:
+            peer: its address.
+            now: seconds of a clock that only goes forward.
+
+        Raises:
+            TooFast: it has sent too many.
+        """
+        at = time.monotonic() if now is None else now
+        left, before = self._left.pop(peer, (float(BURST), at))
+        left = min(float(BURST), left + (at - before) * A_SECOND)
+        if left < 1:
+            self._left[peer] = left, at
+            raise TooFast(max(1, math.ceil((1 - left) / A_SECOND)))
+        self._left[peer] = left - 1, at
+        while len(self._left) > _PEERS:
+            del self._left[next(iter(self._left))]  # the one that has been quiet for longest
+
+
+# Background tasks of chat programs: requests for titles, tags or summaries, which are no words of the person
+
+
+PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("Open WebUI: titles, tags, follow-ups, queries", re.compile(r"\A### Task:.*<chat_history>", re.S)),
+    ("Open WebUI: search and retrieval queries", re.compile(r"\A### Task:\s*\n.*### Output:", re.S)),
+    ("titles of earlier versions", re.compile(r"\A(?:Create|Generate) a concise, 3-5 word (?:phrase|title)\b")),
+    ("LibreChat: titles", re.compile(r"\AProvide a concise, 5-word-or-less title for the conversation\b")),
+    (
+        "SillyTavern: summaries",
+        re.compile(r"\A\[?(?:Ignore previous instructions|Pause (?:your|the) roleplay)\. Summarize the most important"),
+    ),
+)
+"""What programs send, and how it begins."""
+
+
+def is_task(request: ChatRequest) -> bool:
+    """Whether a request is a background task: its last message, or the person's last one, has a known form."""
+    users = [message for message in request.messages if message.role == "user"]
+    return any(
+        pattern.search(message.words) for message in (request.messages[-1], *users[-1:]) for _, pattern in PATTERNS
+    )
+
+
+# `/v1` as an application of its own, with OpenAI's paths, forms and errors
+
 
 PLAIN: Final = "plain"
 """The bare model's id."""
@@ -82,19 +231,19 @@ def v1_app(world: World, manner: Manner) -> FastAPI:
 
 def _router(world: World, manner: Manner) -> APIRouter:
     router = APIRouter(route_class=JsonRoute)
-    door, pace = Doorkeeper(Keys(world.folder), manner.local, manner.person), Pace()
+    door, pace = Doorkeeper(world, manner.local, manner.person), Pace()
     talking, began = Talking(world, instructed=manner.instructed), int(time.time())
 
     @router.get("/models")
     async def models(request: Request) -> dict[str, Any]:
         """The agents, and the bare model."""
-        door.admitted(request.headers)
+        await door.admitted(request.headers)
         return {"object": "list", "data": [model(id_, began) for id_ in (*model_ids(world), PLAIN)]}
 
     @router.get("/models/{name}")
     async def one_model(request: Request, name: str) -> dict[str, Any]:
         """One of them."""
-        door.admitted(request.headers)
+        await door.admitted(request.headers)
         if name not in (*model_ids(world), PLAIN):
             raise _no_model(world, name)
         return model(name, began)
@@ -104,7 +253,7 @@ def _router(world: World, manner: Manner) -> APIRouter:
         """An agent's answer to a person's words."""
         headers, started = request.headers, time.perf_counter()
         pace.check(request.client.host if request.client else "")
-        key = door.admitted(headers)
+        key = await door.admitted(headers)
         if (size := int(headers.get("content-length", 0))) > MOST_BYTES:
             raise InputError(f"the body has {size:,} bytes", where="body", remedy=f"Send at most {MOST_BYTES:,}.")
         asked.check()

@@ -1,36 +1,216 @@
-"""From a request to the agent's answer: what is new is said in the pair's session, and the answer comes in pieces."""
+"""Compares the history that a client sends with the transcript, which alone is true."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from datetime import datetime, timedelta
+from itertools import takewhile
+from typing import Any, Final, Literal
 
-from persimchat.app.web.v1.answers import Done
-from persimchat.app.web.v1.bodies import LONGEST_INSTRUCTIONS, ChatRequest, Message
-from persimchat.app.web.v1.cutting import Cut
-from persimchat.app.web.v1.history import COMPARED, Window, compare, digest, unasked
-from persimchat.prompts.blocks import estimated_tokens
-from persimchat.runs.companion.events import Answered, Event, Speaking, Token
-from persimchat.runs.companion.plain import plain_answer
-from persimchat.runs.companion.session import Companion
-from persimchat.runs.companion.world import World
-from persimchat.state.errors import ModelError
-from persimchat.state.plain_text import shortened
+from ....graph.companion.attending import LONGEST_MESSAGE
+from ....prompts.blocks import estimated_tokens
+from ....runs.companion.events import Answered, Speaking, Token
+from ....runs.companion.requests import plain_answer
+from ....runs.companion.session import Companion
+from ....runs.companion.world import World
+from ....state.companion import Exchange
+from ....state.errors import ModelError
+from ....state.plain_text import shortened
+from .bodies import LONGEST_INSTRUCTIONS, ChatRequest, Done, Message
+
+COMPARED: Final = 200
+"""The last exchanges with which a client's lines are compared."""
+SHOWN: Final = 24
+"""The most lines of an unknown history that an agent gets."""
+_SENT: Final = 8
+_NEW_MINUTES: Final = 10
+"""Words that nobody asked for come with the next answer if they are not older; else they stay a memory."""
+
+
+@dataclass
+class Window:
+    """What this server last told a client of one pair and talk.
+
+    Attributes:
+        before: digest of the history that came with the last exchange.
+        exchange: id of that exchange.
+        tries: how often the same words were answered again.
+        sent: what clients saw of the last answers, by exchange; it may be cut, or differ in wording.
+    """
+
+    before: str = ""
+    exchange: str = ""
+    tries: int = 0
+    sent: dict[str, str] = field(default_factory=dict)
+
+    def told(self, exchange: str, text: str, before: str, tries: int) -> None:
+        """Note what a client saw of an answer."""
+        self.before, self.exchange, self.tries = before, exchange, tries
+        self.sent.pop(exchange, None)
+        self.sent[exchange] = text
+        while len(self.sent) > _SENT:
+            del self.sent[next(iter(self.sent))]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a request means.
+
+    Attributes:
+        again: whether the last exchange is taken back: the client wants another answer, or has changed its words.
+        same: whether the words are the same as then.
+        shown: lines that the transcript does not have, as `speaker` and `text`.
+    """
+
+    again: bool
+    same: bool
+    shown: tuple[Mapping[str, str], ...]
+
+
+def digest(lines: Sequence[Message]) -> str:
+    """What tells one history from another."""
+    told = [(line.role, _bare(line.words)) for line in lines]
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
+
+
+def compare(
+    lines: Sequence[Message], exchanges: Iterable[Exchange], window: Window, *, person: str, agent: str
+) -> Compared:
+    """Compare a client's history with the transcript.
+
+    The last exchange is taken back if the client has an answer before it and not its own. With other words, the client
+    must besides have sent the very history that it sent then: it could be another window.
+
+    Args:
+        lines: the client's lines, the new words last.
+        exchanges: the pair's last exchanges, in order.
+        window: what this server last told the client.
+        person: the person's name.
+        agent: the agent's name.
+    """
+    *earlier, new = lines
+    known = [exchange for exchange in exchanges if exchange["said"]]
+    answers = [line.words for line in earlier if line.role == "assistant"]
+    again = same = False
+    if known and answers and not _is_answer(answers[-1], known[-1], window):
+        same = _bare(new.words) == _bare(known[-1]["said"])
+        follows = len(known) > 1 and _is_answer(answers[-1], known[-2], window)
+        repeats = window.exchange == known[-1]["id"] and window.before == digest(earlier)
+        again = (repeats or follows) if same else (repeats and follows)
+    shown = _unknown(earlier, known, window, person=person, agent=agent)
+    return Compared(again, again and same, shown)
+
+
+def unasked(exchanges: Sequence[Exchange], now: str) -> list[str]:
+    """What the agent has said unasked since the person's last words, and not too long ago: no client has it yet.
+
+    Args:
+        exchanges: the pair's last ones, in order.
+        now: the time in the world, ISO.
+    """
+    since = datetime.fromisoformat(now) - timedelta(minutes=_NEW_MINUTES)
+    last = takewhile(lambda one: not one["said"], reversed(exchanges))
+    return [one["utterance"] for one in last if one["utterance"] and datetime.fromisoformat(one["at"]) >= since][::-1]
+
+
+def _unknown(
+    lines: Sequence[Message], known: Sequence[Exchange], window: Window, *, person: str, agent: str
+) -> tuple[Mapping[str, str], ...]:
+    said = {_bare(exchange["said"]) for exchange in known}
+    answered = {_bare(exchange["utterance"]) for exchange in known} | {_bare(text) for text in window.sent.values()}
+    found = [
+        {"speaker": person if line.role == "user" else agent, "text": shortened(line.words, LONGEST_MESSAGE)}
+        for line in lines[-2 * SHOWN :]
+        if _bare(line.words) not in (said if line.role == "user" else answered)
+    ]
+    return tuple(found[-SHOWN:])
+
+
+def _is_answer(text: str, exchange: Exchange, window: Window) -> bool:
+    """Whether a line of a client is the answer of an exchange."""
+    return _bare(text) in (_bare(exchange["utterance"]), _bare(window.sent.get(exchange["id"], exchange["utterance"])))
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Cuts an answer where a client wants it to end: before a text, or after a number of tokens
+
+
+_BYTES_A_TOKEN: Final = 4
+"""As in `estimated_tokens`."""
+
+
+class Cut:
+    """Takes an answer piece by piece, and gives what a client may see of it.
+
+    Attributes:
+        text: what was given so far.
+        reason: why it ended; "stop" also for an answer that came to its own end.
+        over: whether the rest is not given.
+
+    Args:
+        stops: texts before which it ends.
+        tokens: the most tokens, estimated; None for no limit.
+    """
+
+    def __init__(self, stops: Sequence[str] = (), tokens: int | None = None) -> None:
+        self._stops = [stop for stop in stops if stop]
+        self._bytes = None if tokens is None else tokens * _BYTES_A_TOKEN
+        self._held = ""
+        self._given = 0
+        self.text = ""
+        self.reason: Literal["stop", "length"] = "stop"
+        self.over = False
+
+    def take(self, piece: str) -> str:
+        """What may be seen of another piece; the beginning of a stop text is held back."""
+        if self.over:
+            return ""
+        self._held += piece
+        found = [at for at in map(self._held.find, self._stops) if at >= 0]
+        if found:
+            return self._let(self._held[: min(found)], over=True)
+        keep = max((_begun(self._held, stop) for stop in self._stops), default=0)
+        return self._let(self._held[: len(self._held) - keep], rest=self._held[len(self._held) - keep :])
+
+    def rest(self) -> str:
+        """What was held back, when the answer is complete."""
+        return "" if self.over else self._let(self._held)
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of what was given; 0 for nothing."""
+        return estimated_tokens(self.text) if self.text else 0
+
+    def _let(self, text: str, *, rest: str = "", over: bool = False) -> str:
+        self._held, self.over = rest, over
+        if self._bytes is not None and len(data := text.encode()) > self._bytes - self._given:
+            text = data[: self._bytes - self._given].decode(errors="ignore")
+            self.reason, self.over, self._held = "length", True, ""
+        self._given += len(text.encode())
+        self.text += text
+        return text
+
+
+def _begun(text: str, stop: str) -> int:
+    """How many characters at the end of a text begin a stop text."""
+    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)
+
+
+# From a request to the agent's answer: what is new is said in the pair's session, and the answer comes in piece
+
 
 _UNASKED: Final = 4
 """The last exchanges among which words that nobody asked for are looked for."""
 _WINDOWS: Final = 1_000
 """For so many pairs and talks the last answers are remembered."""
-
-
-@dataclass
-class _Pair:
-    """One agent and one person: their requests are answered one after another."""
-
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Talking:
@@ -43,7 +223,7 @@ class Talking:
 
     def __init__(self, world: World, *, instructed: bool) -> None:
         self._world, self._instructed = world, instructed
-        self._pairs: dict[tuple[str, str], _Pair] = {}
+        self._turns: dict[tuple[str, str], asyncio.Lock] = {}  # requests of a pair are answered one after another
         self._windows: dict[tuple[str, str, str], Window] = {}
         self._answers: set[asyncio.Task[None]] = set()
 
@@ -61,7 +241,8 @@ class Talking:
         said = [(message.role, message.words) for message in request.messages if message.words]
         async with self._world.gate.beside():
             answer = await plain_answer(
-                self._world,
+                self._world.ledger,
+                self._world.settings,
                 said,
                 person=(await self._world.person(person))["id"],
                 tokens=request.cut,
@@ -122,7 +303,7 @@ class Talking:
         new = request.words()
         companion = await self._world.companion(agent, person)
         window = self._window(agent, companion.person_id, talk)
-        async with self._pairs.setdefault((agent, companion.person_id), _Pair()).turn:
+        async with self._turns.setdefault((agent, companion.person_id), asyncio.Lock()):
             shown, tries, before = await self._prepared(companion, request.said, window)
             cut, spoken, answered = Cut(request.stops, request.cut), "", None
             events = companion.say(
@@ -133,7 +314,7 @@ class Talking:
                 shown=shown,
                 instructions=self._instructions(request),
             )
-            async with aclosing(cast("AsyncGenerator[Event, None]", events)):
+            async with aclosing(events):
                 async for event in events:
                     if isinstance(event, Token) and request.stream:
                         text = cut.take(event.text if spoken else before + event.text)

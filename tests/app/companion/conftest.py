@@ -11,7 +11,7 @@ from udp_games import UdpGame, a_game
 
 from persimchat.app.companion_udp.server import serve_udp
 from persimchat.runs.companion.world import World, opened_world
-from persimchat.state.place import Place
+from persimchat.state.companion.place import Place
 
 LAKE = Place.model_validate(
     {

@@ -1,10 +1,9 @@
-"""A game talks with the agents of a real world, over UDP, with the offline model."""
+"""A game over UDP: every message, and that lost, doubled and damaged datagrams do no harm."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,11 @@ from udp_games import UdpGame, a_game
 
 from persimchat.app.companion_udp.server import serve_udp
 from persimchat.memory.retrieval import retrieve
-from persimchat.personas.place_file import load_place
 from persimchat.runs.companion.changing import copy_world
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion import Tie
+from persimchat.state.companion.game_messages import MESSAGES, GameMessage, Scratch, read_message
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.game_messages import MESSAGES, GameMessage, Scratch, read_message
-
-pytestmark = pytest.mark.proof
 
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
 STALL = {"world": "Lake", "sector": "Ferry stage", "arena": "tea stall"}
@@ -66,6 +62,7 @@ async def tie(world: World, person: str, agent: str = "Oda") -> Tie:
     return found
 
 
+@pytest.mark.proof
 def test_the_messages_of_the_documents_are_messages() -> None:
     shown = [
         json.loads(block.text) for block in BLOCKS if (block.document, block.language) == ("docs/companion.md", "json")
@@ -78,6 +75,7 @@ def test_the_messages_of_the_documents_are_messages() -> None:
     assert [field for field in Scratch.model_fields if f"`{field}`" not in page] == []
 
 
+@pytest.mark.proof
 async def test_every_message_is_answered_in_both_spellings(playing: Any) -> None:
     asked = [
         ("STARTMESSAGE", "StartMessage", "StartResponse", {"fork_sim_code": None, "sim_code": "ferry"}),
@@ -120,6 +118,7 @@ async def test_every_message_is_answered_in_both_spellings(playing: Any) -> None
             }
 
 
+@pytest.mark.proof
 async def test_an_answer_has_words_emotion_trust_and_end(playing: Any) -> None:
     async with playing() as (world, game):
         said = await say(game, "Good morning!")
@@ -133,6 +132,7 @@ async def test_an_answer_has_words_emotion_trust_and_end(playing: Any) -> None:
         assert (await say(game, "Goodbye!"))["end"] is True
 
 
+@pytest.mark.proof
 async def test_prompts_of_one_pair_are_answered_in_order(playing: Any) -> None:
     words = ["My dog is called Kiwi.", "My cat is called Plum.", "Where am I?"]
     async with playing() as (world, game):
@@ -143,6 +143,7 @@ async def test_prompts_of_one_pair_are_answered_in_order(playing: Any) -> None:
         assert [one["said"] for one in await companion.exchanges()] == words
 
 
+@pytest.mark.proof
 async def test_a_move_moves_and_is_perceived_once(playing: Any) -> None:
     moved = [{"name": "Oda", "curr_loc": STALL, "events": [SMOKE]}]
     async with playing() as (world, game):
@@ -159,6 +160,7 @@ async def test_a_move_moves_and_is_perceived_once(playing: Any) -> None:
         assert mind["companion"]["at"] == "Ferry stage/tea stall"
 
 
+@pytest.mark.proof
 async def test_an_agent_whom_nobody_has_met_has_a_day_of_its_own(playing: Any) -> None:
     async with playing() as (_, game):
         for _ in range(100):
@@ -172,6 +174,7 @@ async def test_an_agent_whom_nobody_has_met_has_a_day_of_its_own(playing: Any) -
         assert activity
 
 
+@pytest.mark.proof
 async def test_weights_act_on_one_agent(playing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[tuple[float, float]] = []
 
@@ -192,6 +195,7 @@ async def test_weights_act_on_one_agent(playing: Any, monkeypatch: pytest.Monkey
         assert (7, 0.5) not in used
 
 
+@pytest.mark.proof
 async def test_moves_that_wait_are_united(playing: Any) -> None:
     async with playing() as (world, game):
         for number in range(6):
@@ -204,19 +208,21 @@ async def test_moves_that_wait_are_united(playing: Any) -> None:
         assert len({one["data"]["meta"]["curr_time"] for one in told}) < 6
 
 
+@pytest.mark.proof
 async def test_moves_that_fail_together_are_told_so_each(playing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_: Any) -> Any:
         raise ModelError("the server is down", model="m", remedy="Start it.")
 
     async with playing() as (_, game):
         with monkeypatch.context() as patch:
-            patch.setattr("persimchat.app.companion_udp.moving.Moves._told", fails)
+            patch.setattr("persimchat.app.companion_udp.answering.Moves._told", fails)
             for number in range(4):
                 game.tell("MOVEMESSAGE", [{"name": "Oda"}], id=str(number))
             assert {(await game.hear())["type"] for _ in range(4)} == {"ErrorResponse"}
         assert (await game.ask("MOVEMESSAGE", [{"name": "Oda"}], id="0"))["status"] == "Success"
 
 
+@pytest.mark.proof
 async def test_closing_does_not_wait_for_prompts(playing: Any) -> None:
     async with playing() as (world, _):
         async with serve_udp(world, port=0) as server, a_game(server.address) as game:
@@ -228,6 +234,7 @@ async def test_closing_does_not_wait_for_prompts(playing: Any) -> None:
         assert world.now()
 
 
+@pytest.mark.proof
 async def test_an_open_world_is_not_copied(playing: Any, tmp_path: Path) -> None:
     async with playing():
         with pytest.raises(InputError, match="being worked on"):
@@ -238,6 +245,7 @@ async def test_an_open_world_is_not_copied(playing: Any, tmp_path: Path) -> None
         assert world.agents == ["Oda Brandvik", "Tomasz Wrona"]
 
 
+@pytest.mark.proof
 async def test_an_unknown_name_or_place_is_refused_with_the_nearest(playing: Any) -> None:
     async with playing() as (_, game):
         for data, words in (
@@ -252,6 +260,7 @@ async def test_an_unknown_name_or_place_is_refused_with_the_nearest(playing: Any
         assert unchanged["data"]["meta"] == {"curr_time": "March 03, 2025, 11:30:10"}
 
 
+@pytest.mark.proof
 async def test_the_clock_is_the_games(playing: Any) -> None:
     async with playing() as (world, game):
         told = await game.ask("UPDATE_META_MESSAGE", {"curr_time": "2025-03-03 14:00", "sec_per_step": 60})
@@ -261,6 +270,7 @@ async def test_the_clock_is_the_games(playing: Any) -> None:
         assert world.now() == "2025-03-03T14:01:00"
 
 
+@pytest.mark.proof
 async def test_an_agent_is_changed_and_added_and_stays_so(playing: Any) -> None:
     async with playing() as (world, game):
         await say(game, "Good morning!")
@@ -306,6 +316,7 @@ async def test_an_agent_is_changed_and_added_and_stays_so(playing: Any) -> None:
         assert world.place.places["Village"] == {"attic": {"bed": "idle", "lamp": "idle"}}
 
 
+@pytest.mark.proof
 async def test_the_new_profile_is_remembered_in_place_of_the_old_one(playing: Any) -> None:
     async with playing() as (world, game):
         await say(game, "Good morning!")
@@ -321,6 +332,7 @@ async def test_the_new_profile_is_remembered_in_place_of_the_old_one(playing: An
         await say(game, "What do you do?")
 
 
+@pytest.mark.proof
 async def test_a_person_is_renamed_and_never_made_one_with_another(playing: Any) -> None:
     async with playing() as (world, game):
         await say(game, "My sister is called Mira.", user="Player")
@@ -343,6 +355,7 @@ async def test_a_person_is_renamed_and_never_made_one_with_another(playing: Any)
         assert len({one["id"] for one in await world.people()}) == len(await world.people())
 
 
+@pytest.mark.proof
 async def test_start_opens_worlds_side_by_side(playing: Any, tmp_path: Path) -> None:
     async with playing() as (_, game):
         await say(game, "My sister is called Mira.")
@@ -362,6 +375,7 @@ async def test_start_opens_worlds_side_by_side(playing: Any, tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"ferry", "monday", "tuesday", "wednesday"}
 
 
+@pytest.mark.proof
 async def test_a_folder_that_is_no_world_is_not_opened(playing: Any, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("mine", encoding="utf-8")
@@ -370,26 +384,3 @@ async def test_a_folder_that_is_no_world_is_not_opened(playing: Any, tmp_path: P
         assert (refused["type"], refused["status"]) == ("StartResponse", "Failed")
         assert (await say(game, "Good morning!"))["utt"]
     assert [path.name for path in (tmp_path / "notes").iterdir() if path.suffix] == ["mine.txt"]
-
-
-async def test_the_game_of_ten_lines_plays(tmp_path: Path) -> None:
-    place = load_place(ROOT / "examples" / "companion" / "ferry.yaml")
-    async with opened_world(tmp_path / "ferry", place) as world, serve_udp(world, port=0) as server:
-        game = await asyncio.create_subprocess_exec(
-            sys.executable,
-            str(ROOT / "examples" / "companion" / "game.py"),
-            str(server.address[1]),
-            stdout=asyncio.subprocess.PIPE,
-        )
-        told, _ = await game.communicate()
-    assert game.returncode == 0
-    assert told.startswith(b"Oda (")
-    assert json.loads((tmp_path / "demo" / "world.json").read_text(encoding="utf-8"))["world"] == "demo"
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_a_taken_port_is_an_error(playing: Any, host: str) -> None:
-    async with playing() as (world, _), serve_udp(world, port=0) as server:
-        with pytest.raises(InputError, match="cannot be used"):
-            async with serve_udp(world, host, server.address[1]):
-                pass

@@ -13,11 +13,22 @@ import pytest
 from udp_games import UdpGame, a_game
 
 from persimchat.app.companion_udp.answering import AIMED, MOST, divided, within
-from persimchat.app.companion_udp.peers import ERRORS, KEPT, KEPT_S, PEERS, SAME_S, Peer, Peers
-from persimchat.app.companion_udp.server import PROMPTS, GameServer, serve_udp
-from persimchat.runs.companion.turnstile import Turnstile
+from persimchat.app.companion_udp.server import (
+    ERRORS,
+    KEPT,
+    KEPT_S,
+    PEERS,
+    PROMPTS,
+    SAME_S,
+    GameServer,
+    Peer,
+    Peers,
+    serve_udp,
+    unnamed,
+)
+from persimchat.runs.companion.open_world import Gate
+from persimchat.state.companion.game_messages import GameMessage
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.game_messages import GameMessage
 
 HELLO = {"persona_name": "Oda", "user_name": "Petr", "message": "Hello!"}
 
@@ -175,25 +186,25 @@ async def test_only_loopback_is_served(host: str) -> None:
 def test_finished_answers_are_kept_for_a_time_and_a_number() -> None:
     peer = Peer()
     for number in range(KEPT + 1):
-        peer.begin(str(number), b"x")
-        assert peer.again(str(number), b"x", 0.0) == []
-        peer.finish(str(number), b"x", [b"answer"], 0.0)
-    assert peer.again("0", b"x", 1.0) is None
-    assert peer.again("1", b"x", KEPT_S - 1) == [b"answer"]
-    assert peer.again("1", b"x", KEPT_S) is None
+        assert peer.begin(str(number), b"x", 0.0) is None
+        assert peer.begin(str(number), b"x", 0.0) == []
+        peer.finish(str(number), [b"answer"], 0.0)
+    assert "0" not in peer.seen
+    assert peer.begin("1", b"x", KEPT_S - 1) == [b"answer"]
+    assert peer.begin("1", b"x", KEPT_S) is None
 
 
 def test_equal_prompts_count_as_one_for_a_moment() -> None:
     peer = Peer()
-    peer.accept(b"x", 0.0)
-    assert peer.is_repeated(b"x", SAME_S / 2)
-    assert not peer.is_repeated(b"x", SAME_S)
+    assert peer.begin(unnamed(b"x"), b"x", 0.0) is None
+    assert peer.begin(unnamed(b"x"), b"x", SAME_S / 2) == []
+    assert peer.begin(unnamed(b"x"), b"x", SAME_S) is None
 
 
 def test_peers_that_are_silent_for_longest_go_first() -> None:
     peers = Peers()
     first = peers["127.0.0.1", 0]
-    first.begin("a", b"x")
+    first.begin("a", b"x", 0.0)
     for port in range(1, PEERS + 2):
         peers["127.0.0.1", port].silenced = port
     assert peers["127.0.0.1", 0] is first
@@ -201,7 +212,7 @@ def test_peers_that_are_silent_for_longest_go_first() -> None:
 
 
 async def test_changes_wait_for_talks_and_talks_for_changes() -> None:
-    turnstile, done, may = Turnstile(), list[str](), asyncio.Event()
+    turnstile, done, may = Gate(), list[str](), asyncio.Event()
 
     async def talk(name: str) -> None:
         async with turnstile.beside():

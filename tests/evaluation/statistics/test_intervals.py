@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean, stdev
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from persimchat.evaluation.statistics import intervals as library
 from persimchat.evaluation.statistics.intervals import (
     Estimate,
     bootstrap,
@@ -22,6 +23,8 @@ from persimchat.evaluation.statistics.intervals import (
     unpaired_difference,
     win_rate,
 )
+from persimchat.evaluation.statistics.significance import verdict
+from persimchat.state.errors import MissingExtraError
 
 SCORES = st.integers(0, 100).map(lambda tenths: tenths / 10)
 MAYBE = st.none() | SCORES
@@ -204,3 +207,45 @@ def test_the_bootstrap_of_a_mean():
     for few, value, note in ([], None, "there are no values"), ([None, 5.0], 5.0, "one unit has no interval"):
         found = bootstrap_mean(few)
         assert (found.value, found.low, found.note) == (value, None, note)
+
+
+# scipy comes with an extra, and a statistic that needs it says so
+
+
+@pytest.fixture
+def without_scipy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    library.stats.cache_clear()
+    library.distance.cache_clear()
+
+    def missing(name: str) -> object:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+    monkeypatch.setattr(library, "import_module", missing)
+    yield
+    library.stats.cache_clear()
+    library.distance.cache_clear()
+
+
+@pytest.mark.usefixtures("without_scipy")
+def test_a_missing_scipy_is_named_with_its_remedy():
+    for call in (library.stats, library.distance, lambda: mean_over_tasks([1, 2])):
+        with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[evaluation\]'"):
+            call()
+
+
+@pytest.mark.usefixtures("without_scipy")
+def test_what_is_mere_arithmetic_needs_no_scipy():
+    assert verdict([(2, 1)], [(2, 1)]).outcome == "win"
+    assert mean_over_tasks([1]).value == 1
+
+
+def test_another_missing_module_is_no_missing_extra(monkeypatch: pytest.MonkeyPatch):
+    library.stats.cache_clear()
+
+    def missing(name: str) -> object:
+        raise ModuleNotFoundError("No module named 'numpy.core'", name="numpy.core")
+
+    monkeypatch.setattr(library, "import_module", missing)
+    with pytest.raises(ModuleNotFoundError, match="numpy"):
+        library.stats()
+    library.stats.cache_clear()

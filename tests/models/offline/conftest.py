@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from offline_prompts import blocks_of, situation, utterance
 
 from persimchat.graph.ending import leave_takers
 from persimchat.models.offline import OfflineChatModel
@@ -52,42 +53,22 @@ class Talk:
             for r in self.relationships
             if name in (r["from"], r["to"])
         ]
-        return {
-            "simulation": "test",
-            "topic": self.topic,
-            "turn": len(self.utterances),
-            "max_messages": self.limit,
-            "present": [p.name for p in self.personas],
-            "rules": self.rules,
-            "relationships": seen,
-            "recent": self.utterances[-6:],
-            "debate": self.debate,
-            "closing": self.closing,
-        }
+        given = {"turn": len(self.utterances), "max_messages": self.limit, "rules": self.rules, "relationships": seen}
+        names = [p.name for p in self.personas]
+        return situation(names, self.topic, self.utterances[-6:], **given, debate=self.debate, closing=self.closing)
 
     @property
     def closing(self) -> bool:
         near = self.limit - len(self.utterances) <= leave_takers(len(self.personas), self.limit)
         return self.takes_leave and self.debate is None and near and bool(self.utterances)
 
-    def values(self, persona: Persona, *, heard: bool = True) -> dict[str, Any]:
+    def values(self, persona: Persona) -> dict[str, Any]:
         mind, situation = self.minds[persona.name], self.situation(persona.name)
-        last = self.utterances[-1] if self.utterances and heard else None
+        known = self.memories[persona.name][::-1][:15]
         return {
             "basic_information": b.basic_information(persona),
-            "needs_and_emotions": b.needs_and_emotions(mind),
-            "relationships": b.relationships(situation),
-            "memories": b.memories(self.memories[persona.name][::-1][:15]),
+            **blocks_of(mind, situation, persona.name, known, mind["spoken"]),
             "short_term_memory": b.short_term_memory(None),
-            "plan_and_identity": b.plan_and_identity(mind),
-            "goals": b.goals(mind),
-            "plan": b.plan(mind),
-            "environment": b.environment(situation, persona.name, spoken=mind["spoken"]),
-            "scene": b.scene(situation, persona.name),
-            "progress": b.progress(situation, spoken=mind["spoken"]),
-            "last_utterances": b.last_utterances(situation["recent"]),
-            "heard": b.heard(last, persona.name) if last else b.Block("heard", ()),
-            "closing": situation["closing"],
         }
 
     def ask(self, task: str, persona: Persona, **more: Any) -> Any:
@@ -121,14 +102,8 @@ class Talk:
 
     def utterance_prompt(self, persona: Persona) -> Any:
         v = self.values(persona)
-        order = (
-            "needs_and_emotions",
-            "relationships",
-            "memories",
-            "plan_and_identity",
-            "environment",
-            "last_utterances",
-        )
+        order = ("needs_and_emotions", "relationships", "memories", "plan_and_identity")
+        order += ("environment", "last_utterances")
         return render(
             "utterance",
             blocks=[b.basic_information(persona, knowledge=True), *(v[k] for k in order)],
@@ -145,18 +120,8 @@ class Talk:
         mind = self.minds[persona.name]
         text = str(self.model.invoke(self.utterance_prompt(persona)).content)
         mind["spoken"] += 1
-        self.utterances.append(
-            {
-                "turn": len(self.utterances) + 1,
-                "speaker": persona.name,
-                "text": text,
-                "addressees": addressees(text, persona.name, [p.name for p in self.personas]),
-                "emotion": mind["emotion"],
-                "need_to_talk": {},
-                "response_time_s": 0.0,
-                "tokens": {},
-            }
-        )
+        said = utterance(persona.name, text, len(self.utterances) + 1, **mind["emotion"])
+        self.utterances.append(said | {"addressees": addressees(text, persona.name, [p.name for p in self.personas])})
 
     def run(self) -> list[str]:
         while len(self.utterances) < self.limit:

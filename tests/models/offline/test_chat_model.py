@@ -1,3 +1,5 @@
+"""The offline model as a chat model, and what it takes from topics and profiles."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +11,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from persimchat.models.exchange import wording
 from persimchat.models.offline import NOTICE, OfflineChatModel
-from persimchat.models.offline.words import overlap
+from persimchat.models.offline.material import overlap, read
+from persimchat.models.offline.persona_facts import address
+from persimchat.models.offline.topics import UNCHANGED, analyse, named_options, themes
 from persimchat.prompts import blocks, render
 from persimchat.prompts.blocks import Block, Item, estimated_tokens
 from persimchat.prompts.rendering import RenderedMessage, Source
@@ -106,10 +110,12 @@ def test_unknown_task_is_a_clear_error():
         ("answering", "environment"),
         ("mad_judge", "answers"),
         ("script", "environment"),
+        ("need_to_talk", "basic_information"),
+        ("utterance", "basic_information"),
     ],
 )
 def test_a_missing_section_is_a_clear_error(task: str, tag: str):
-    name = Block("basic_information", (Item("name", {"name": "Eva"}),))
+    name = Block("basic_information", (Item("name", {"name": "Eva" if tag != "basic_information" else ""}),))
     with pytest.raises(ModelError, match=f"no <{tag}> section"):
         OfflineChatModel().invoke(asked(task, name, closing=False))
 
@@ -131,12 +137,6 @@ def test_what_must_not_be_said_again_is_not(talk: Any, shipped: Any):
             avoid.append(text)
 
 
-@pytest.mark.parametrize("task", ["need_to_talk", "utterance"])
-def test_a_prompt_without_a_person_is_a_clear_error(task: str):
-    with pytest.raises(ModelError, match="no <basic_information> section"):
-        OfflineChatModel().invoke(asked(task))
-
-
 def test_a_correction_is_answered_as_the_task_it_corrects(talk: Any, shipped: Any):
     conversation = talk(shipped[:3], "Cats or dogs?")
     values = conversation.values(shipped[0])
@@ -153,3 +153,65 @@ def test_an_utterance_asked_for_again_is_worded_anew(prompt: Any):
     first = model.invoke(prompt).content
     again = model.invoke([*prompt, AIMessage(first), HumanMessage(f"Do not repeat: {first}")]).content
     assert again != first
+
+
+@pytest.mark.parametrize(
+    ("topic", "options"),
+    [
+        ("Cats or dogs?", ("cats", "dogs")),
+        ("Tea vs coffee", ("tea", "coffee")),
+        ("Python or Java?", ("Python", "Java")),
+        ("Which is better: red, green or blue?", ("red", "green", "blue")),
+        ("Do you prefer the sea or the mountains?", ("the sea", "the mountains")),
+        ("Should we build a playground or a car park?", ("building a playground", "building a car park")),
+        ("Should we eat less meat?", ("eating less meat", UNCHANGED)),
+        ("Is it better to rent or to buy a house?", ("renting", "buying a house")),
+        ("Is summer better than winter?", ("summer", "winter")),
+        ("Was ist besser, Hund oder Katze?", ("Hund", "Katze")),
+        ("There is money for a bench or a fountain. What now?", ("a bench", "a fountain")),
+        ("How can I sleep better?", ()),
+        ("To be, or not to be?", ()),
+    ],
+)
+def test_alternatives_are_found(topic: str, options: tuple[str, ...]):
+    assert named_options(topic) == options
+
+
+def test_every_topic_has_positions_and_points():
+    for topic in ("Prague", "🙂", "x" * 8000, "Tea or coffee?", "What if?", "Why?"):
+        analysed = analyse(topic)
+        assert len(analysed.positions) >= 2
+        assert len(analysed.points) >= 20
+        assert analysed.head
+
+
+def test_material_is_well_formed():
+    for file in ("themes", "scenes", "kinds"):
+        for name, theme in themes(file).items():
+            letters = set(theme.positions) or {"a", "b", "c"}
+            for point in theme.points:
+                assert point.tag == "-" or point.tag in letters, (name, point)
+                assert point.text and point.gist, (name, point)
+                assert not point.text.endswith((".", "!", ",")), (name, point)
+            assert theme.match is not None
+    texts = [p.text for file in ("themes", "scenes", "kinds") for t in themes(file).values() for p in t.points]
+    assert len(set(texts)) == len(texts)
+    cues = [q["cue"] for group in ("questions", "questions_child") for q in read("speech")[group]]
+    asks = [q["ask"].lower() for group in ("questions", "questions_child") for q in read("speech")[group]]
+    assert all(any(c in a for a in asks) for c in cues)
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "called"),
+    [
+        ("Eva Malá", (), "Eva"),
+        ("Eva Malá", ("Eva Nová",), "Eva Malá"),
+        ("Dr. Eva Malá", (), "Dr. Eva Malá"),
+        ("陳志明", (), "陳志明"),
+        ("Adébáyọ̀ Ọládélé", (), "Adébáyọ̀"),
+        ("x" * 300, (), ""),
+        ("{{7*7}}", (), ""),
+    ],
+)
+def test_people_are_called_by_a_name_that_can_be_said(name: str, others: tuple[str, ...], called: str):
+    assert address(name, (name, *others)) == called

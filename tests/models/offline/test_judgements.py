@@ -1,108 +1,72 @@
-"""Judging tasks: valid for every schema whatever the input, and following from the state."""
+"""Judging tasks: valid for every schema whatever the input, and following from words and state."""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from offenders import check_each
+from loopback.answering import EVALUATED
+from loopback.answering import SCHEMAS as NAMED
+from offline_prompts import CALM, blocks_of, judged, situation, utterance
 
 from persimchat.models.offline import OfflineChatModel
-from persimchat.nodes.selector import selection_schema
+from persimchat.models.offline.minds import emotion as feeling
+from persimchat.models.offline.prompt import Prompt, Relation, Said
+from persimchat.nodes.onlookers import selection_schema
 from persimchat.prompts import answer_blocks, render
 from persimchat.prompts import blocks as b
+from persimchat.prompts.blocks import Block, Item
 from persimchat.prompts.rendering import one_line
 from persimchat.state import judgement
-from persimchat.state.answering import answering_schema
+from persimchat.state.baselines.rounds import answering_schema
+from persimchat.state.debates.verdict import answer_description, majority_schema, verdict_schema
+from persimchat.state.emotion import EMOTIONS
+from persimchat.state.judgement import Inconsistency, Score
 from persimchat.state.memory import new_memory
 from persimchat.state.persona import Persona
-from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
 
-SCHEMAS = {
-    "perception": judgement.Percept,
-    "focal_points": judgement.FocalPoints,
-    "memory_filtering": judgement.Consolidation,
-    "need_to_talk": judgement.NeedToTalk,
-    "action": judgement.Action,
-    "emotion": judgement.Feeling,
-    "reflection": judgement.Reflection,
-    "planning": judgement.Plan,
-    "openness": judgement.Openness,
-    "analysis": judgement.Score,
-    "inconsistency": judgement.Inconsistency,
-}
-CALM = {"happiness": 2, "sadness": 0, "anger": 0, "fear": 0, "disgust": 0, "surprise": 0}
-TOPIC = "Is tea better than coffee?"
+SCHEMAS = {task: getattr(judgement, name) for task, name in NAMED.items() if task not in EVALUATED}
 
 
-def values(
-    persona: Persona,
-    *,
-    words: str = "I think so.",
-    speaker: str = "Bob",
-    to: list[str] | None = None,
-    emotion: dict[str, int] | None = None,
-    topic: str = TOPIC,
-    turn: int = 4,
-    limit: int = 20,
-    spoken: int = 1,
-    relationship: str | None = None,
-    others: tuple[str, ...] = ("Bob", "Cleo"),
-    heard: bool = True,
-    memories: list[Any] | None = None,
-    goals: list[str] | None = None,
-    plan: dict[str, Any] | None = None,
-    felt: dict[str, int] | None = None,
-    debate: dict[str, Any] | None = None,
-    closing: bool = False,
-) -> dict[str, Any]:
-    mind: Any = {"name": persona.name, "emotion": emotion or CALM, "goals": goals or [], "plan": plan}
-    relation = [{"to": others[0], "type": relationship, "side": "from", "note": ""}] if relationship else []
-    situation: Any = {
-        "simulation": "x",
-        "topic": topic,
-        "turn": turn,
-        "max_messages": limit,
-        "present": [persona.name, *others],
-        "rules": [],
-        "relationships": relation,
-        "recent": [],
-        "debate": debate,
-        "closing": closing,
-    }
-    utterance: Any = {"turn": turn, "speaker": speaker, "text": words, "addressees": to or [], "emotion": felt or CALM}
-    utterance |= {"need_to_talk": {}, "response_time_s": 0.0, "tokens": {}}
-    situation["recent"] = [utterance] if heard else []
-    kept = memories or [new_memory(persona.name, 1, "perception", "Bob spoke of tea.", ["tea"], 4, [0] * 6)]
+TOPIC = "Tea or coffee?"
+
+
+def values(persona: Persona, **given: Any) -> dict[str, Any]:
+    """What a persona is told: by default words of Bob's, in the middle of a discussion of three."""
+    more = {"words": "I think so.", "speaker": "Bob", "to": [], "topic": TOPIC, "turn": 4, "limit": 20, "spoken": 1}
+    more |= {"relationship": None, "others": ("Bob", "Cleo"), "memories": None, "goals": [], "plan": None}
+    more |= {"emotion": CALM, "felt": CALM, "debate": None, "closing": False} | given
+    mind: Any = {"name": persona.name, "emotion": more["emotion"], "goals": more["goals"], "plan": more["plan"]}
+    relation = {"to": more["others"][0], "type": more["relationship"], "side": "from", "note": ""}
+    said = utterance(more["speaker"], more["words"], more["turn"]) | {"addressees": more["to"], "emotion": more["felt"]}
+    where = situation(
+        [persona.name, *more["others"]],
+        more["topic"],
+        [said],
+        turn=more["turn"],
+        max_messages=more["limit"],
+        relationships=[relation] if more["relationship"] else [],
+        debate=more["debate"],
+        closing=more["closing"],
+    )
+    kept = more["memories"] or [new_memory(persona.name, 1, "perception", "Bob spoke of tea.", ["tea"], 4, [0] * 6)]
     return {
         "basic_information": b.basic_information(persona),
-        "needs_and_emotions": b.needs_and_emotions(mind),
-        "relationships": b.relationships(situation),
-        "memories": b.memories(kept),
-        "short_term_memory": b.short_term_memory(kept[0].model_dump()),
-        "plan_and_identity": b.plan_and_identity(mind),
-        "goals": b.goals(mind),
-        "plan": b.plan(mind),
-        "environment": b.environment(situation, persona.name, spoken=spoken),
-        "scene": b.scene(situation, persona.name),
-        "progress": b.progress(situation, spoken=spoken),
-        "last_utterances": b.last_utterances(situation["recent"]),
-        "heard": b.heard(utterance, persona.name) if heard else b.Block("heard", ()),
-        "closing": closing,
+        **blocks_of(mind, where, persona.name, kept, more["spoken"]),
         "left_out": [b.memories(kept), b.plan_and_identity(mind)],
-        "wording": b.wording(speaker, words, to or []),
-        "name": speaker,
+        "wording": b.wording(more["speaker"], more["words"], more["to"]),
+        "name": more["speaker"],
         "leaving": b.memories(kept).items[0],
         "similarity": 0.4,
     }
 
 
 def ask(task: str, given: dict[str, Any], seed: int = 0) -> Any:
-    answer = json.loads(OfflineChatModel(seed=seed).invoke(render(task, **given)).content)
-    return SCHEMAS[task].model_validate(answer)
+    return judged(task, SCHEMAS[task], seed, **given)
 
 
 def mean(task: str, field: str, seeds: int = 12, **state: Any) -> float:
@@ -110,6 +74,7 @@ def mean(task: str, field: str, seeds: int = 12, **state: Any) -> float:
 
 
 EVA = Persona(name="Eva Malá", description="A nurse.", characteristics={"age": "40", "occupation": "nurse"})
+
 
 nasty = st.one_of(
     st.text(min_size=1, max_size=60),
@@ -286,20 +251,6 @@ def test_a_judge_plans_as_a_judge():
     assert len(ask("focal_points", values(judge, words="I prefer coffee.", **free)).questions) == 3
 
 
-def test_contradiction_angers_and_agreement_pleases():
-    told_off = {"words": "No, Eva, I disagree, that's nonsense.", "to": ["Eva Malá"]}
-    praised = {"words": "You're right, Eva, I agree.", "to": ["Eva Malá"]}
-    assert mean("emotion", "anger", **told_off) > mean("emotion", "anger", **praised) + 1
-    assert mean("emotion", "happiness", **praised) > mean("emotion", "happiness", **told_off) + 1
-
-
-def test_an_enemy_angers_more_than_a_friend():
-    words = {"words": "No, Eva, I disagree.", "to": ["Eva Malá"]}
-    assert mean("emotion", "anger", relationship="enemy", **words) > mean(
-        "emotion", "anger", relationship="close_friend", **words
-    )
-
-
 def test_feelings_fade_and_move_gradually():
     furious = {**CALM, "anger": 9}
     after = [ask("emotion", values(EVA, emotion=furious, speaker="Cleo"), s).anger for s in range(12)]
@@ -307,35 +258,11 @@ def test_feelings_fade_and_move_gradually():
     assert sum(after) / 12 < 8.5
 
 
-def test_a_sad_speaker_saddens():
-    sad = mean("emotion", "sadness", felt={**CALM, "sadness": 9}, relationship="close_friend")
-    assert sad > mean("emotion", "sadness", relationship="close_friend")
-
-
-def test_before_the_conversation_temper_alone_counts():
-    jolly = EVA.model_copy(update={"traits": ["cheerful"]})
-    gloomy = EVA.model_copy(update={"traits": ["pessimistic"]})
-    states = [ask("emotion", values(p, heard=False)) for p in (jolly, gloomy)]
-    assert states[0].happiness > states[1].happiness
-    assert states[1].sadness > states[0].sadness
-
-
 def test_a_percept_names_speaker_position_and_words_that_were_said():
     percept = ask("perception", values(EVA, words="I prefer tea on rainy mornings, Cleo!", to=["Cleo"]))
     assert percept.theme.startswith("Bob spoke for tea")
     assert "Cleo" in percept.theme
     assert all(k in "I prefer tea on rainy mornings, Cleo!" for k in percept.keywords)
-
-
-def test_being_addressed_is_more_important():
-    plain = ask("perception", values(EVA, words="There was rain in the morning.")).importance
-    assert ask("perception", values(EVA, words="Is that so, Eva?", to=["Eva Malá"])).importance > plain
-
-
-def test_three_questions_differ():
-    questions = ask("focal_points", values(EVA, words="I prefer coffee to walks.")).questions
-    assert len(set(questions)) == 3
-    assert all(q.endswith("?") for q in questions)
 
 
 def test_small_talk_and_what_is_known_are_forgotten():
@@ -357,12 +284,6 @@ def test_five_insights_rest_on_memories_that_are_listed():
         assert {n for i in insights for n in i.evidence} <= set(range(1, len(memories) + 1))
 
 
-def test_every_goal_stays_five_at_most():
-    goals = [f"goal number {i}" for i in range(4)]
-    assert ask("planning", values(EVA, goals=goals)).goals == goals
-    assert len(ask("planning", values(EVA, goals=[f"goal {i}" for i in range(9)])).goals) == 5
-
-
 def test_planning_comes_before_reflecting_and_identity_lasts():
     assert ask("action", values(EVA)).action == "plan"
     plan = ask("planning", values(EVA)).model_dump()
@@ -373,8 +294,147 @@ def test_planning_comes_before_reflecting_and_identity_lasts():
     assert again.identity == plan["identity"]
 
 
-def test_same_question_same_answer() -> None:
-    def check(task: str) -> None:
-        assert ask(task, values(EVA), 7) == ask(task, values(EVA), 7)
+EVEN = dict.fromkeys(EMOTIONS, 1)
 
-    check_each(sorted(SCHEMAS), check)
+
+def person(*traits: str, name: str = "Eva", description: str = "A nurse.") -> Prompt:
+    """Somebody who has come to talk of tea and coffee, and is for tea."""
+    return Prompt(
+        "emotion",
+        name=name,
+        description=description,
+        traits=traits,
+        goals=("I am for tea",),
+        topic=TOPIC,
+        present=("Bo", "Cleo"),
+        turn=3,
+        limit=20,
+        emotions=EVEN,
+    )
+
+
+def felt(who: Prompt, words: str, *, to_me: bool = True, valence: int = 0) -> dict[str, float]:
+    """The mean change of every emotion after words of Bo's, over many seeds."""
+    relations = (Relation("Bo", "", valence, ""),) if valence else ()
+    heard = Said("Bo", words, addressed=to_me, addressees=("Eva",))
+    changes: Counter[str] = Counter()
+    for seed in range(60):
+        state = feeling(replace(who, seed=seed, heard=heard, relations=relations))
+        reasoning = state.pop("reasoning")
+        assert reasoning.endswith(".")
+        changes.update({emotion: level - EVEN[emotion] for emotion, level in state.items()})
+    return {emotion: changes[emotion] / 60 for emotion in EMOTIONS}
+
+
+AGAINST = "You're wrong, Eva. I'm for coffee, and nothing speaks for tea."
+
+
+@pytest.mark.parametrize(
+    ("trait", "emotion"),
+    [("hot-tempered", "anger"), ("anxious", "fear"), ("curious", "surprise"), ("melancholic", "sadness")],
+)
+def test_contradiction_makes_everybody_feel_in_their_own_way(trait: str, emotion: str):
+    others = [felt(person(other), AGAINST)[emotion] for other in ("calm", "cheerful", "playful")]
+    assert felt(person(trait), AGAINST)[emotion] > max(others) + 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "emotions"),
+    [
+        ("My dog died last night.", {"sadness"}),
+        ("There is a monster behind you!", {"fear"}),
+        ("Suddenly it rained frogs.", {"surprise"}),
+        ("That is a pathetic, stupid thing to say.", {"anger", "sadness", "disgust"}),
+        ("Thank you, that was kind of you.", {"happiness"}),
+    ],
+)
+def test_what_is_said_counts_whatever_is_held(words: str, emotions: set[str]):
+    plain = felt(person(), "It is half past three.")
+    risen = {emotion for emotion, level in felt(person(), words).items() if level > plain[emotion] + 0.25}
+    assert risen and risen <= emotions
+
+
+def select(names: list[str], recent: list[Any], able: list[str], seed: int = 0) -> str:
+    answer = judged(
+        "selector",
+        selection_schema(tuple(able)),
+        seed,
+        environment=b.environment(situation(names, "Tea or coffee?", recent), ""),
+        group=b.group([{"name": n, "utterances": 2, "last_spoke": 4 + i} for i, n in enumerate(names)]),
+        last_utterances=b.observed(recent),
+        candidates=able,
+    )
+    return str(answer.speaker)
+
+
+def test_whoever_was_asked_speaks_next():
+    recent = [utterance("Ann", "And you, Cleo?")]
+    assert select(["Ann", "Bob", "Cleo"], recent, ["Bob", "Cleo"]) == "Cleo"
+
+
+def test_else_whoever_has_been_silent_longest():
+    assert select(["Ann", "Bob", "Cleo"], [utterance("Cleo", "Hm.")], ["Bob", "Ann"]) == "Ann"
+    odd = ["Eva", "Eva (the elder)", "Bob: Jr.", "Cleo, MD", "李雷"]
+    assert select(odd, [utterance(odd[0], f"What do you say, {odd[3]}?")], odd[1:3]) == odd[1]
+
+
+BEFORE = "Tea keeps me awake at night, Ann, so what do you drink?"
+
+
+def score(text: str, before: tuple[str, ...] = (BEFORE,), **felt: int) -> Score:
+    return judged(
+        "analysis",
+        Score,
+        environment=b.environment(situation(["Ann", "Bob"], TOPIC), ""),
+        last_utterances=b.observed([utterance("Bob", t) for t in before]),
+        heard=b.heard(utterance("Ann", text, **felt), ""),
+    )
+
+
+def test_an_answer_is_more_coherent_than_something_else():
+    assert score("Coffee, Bob, and never tea at night.").coherence > score("My bicycle is red.").coherence + 2
+
+
+def test_friendly_words_and_feelings_are_warmer_than_hostile_ones():
+    kind = score("I agree, Bob, that's a lovely thought!", happiness=7)
+    neutral = score("One can drink either of them.", happiness=3)
+    hostile = score("Nonsense, that's a stupid idea.", anger=8)
+    assert kind.sentiment > neutral.sentiment + 1 > hostile.sentiment + 3
+
+
+def test_whoever_says_more_about_themselves_and_asks_is_more_involved():
+    long = "I drink coffee, Bob, because my night shifts would be unbearable if I didn't; how do you get through yours?"
+    assert score(long).engagement > score("Hm.").engagement + 4
+
+
+SCENE = Block("scene", (Item("topic", {"text": "Is tea better than coffee?"}),))
+
+
+WORDS = "I prefer coffee on rainy mornings."
+
+
+def checked(words: str, *items: Item, seed: int = 0) -> Inconsistency:
+    given: Any = {"left_out": [Block("plan_and_identity", items)] if items else [], "scene": SCENE, "name": "Eva"}
+    return judged("inconsistency", Inconsistency, seed, **given, wording=b.wording("Eva Malá", words, ["Bo"]))
+
+
+def test_words_for_another_position_contradict_an_identity_or_a_goal() -> None:
+    for item in (Item("identity", {"text": "I stand for tea."}), Item("goal", {"text": "win the others for tea"})):
+        answer = checked(WORDS, item)
+        assert answer.score >= 7
+        assert answer.comment == "Eva Malá speaks for coffee, but is for tea."
+
+
+def test_all_else_contradicts_nothing() -> None:
+    tea = Item("identity", {"text": "I stand for tea."})
+    heard = {
+        "number": 1,
+        "kind": "perception",
+        "turn": 1,
+        "importance": 3,
+        "theme": "Bo spoke for tea.",
+        "keywords": (),
+    }
+    others = [Item("trait", {"text": "hates coffee"}), Item("memory", heard)]
+    for words, *items in (("I prefer tea.", tea), ("It rains.", tea), (WORDS,), (WORDS, *others)):
+        assert checked(words, *items).score <= 3

@@ -11,13 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from offenders import check_each
 
-from persimchat.models.offline.lexicon import deck, read
-from persimchat.models.offline.persona_making.making import persona
-from persimchat.models.offline.persona_making.request import Request
-from persimchat.models.offline.persona_making.trades import FILE, trades
-from persimchat.models.offline.reading import prompt_of
-from persimchat.personas.generation.checks import Problem, problems
-from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema, persona_of
+from persimchat.models.offline.material import deck, read
+from persimchat.models.offline.persona_making import FILE, Request, persona, request_of, trades
+from persimchat.models.offline.prompt import prompt_of
+from persimchat.personas.generation import CHARACTERISTICS, Problem, answer_schema, persona_of, problems
 from persimchat.prompts import render
 from persimchat.state.persona import Persona
 
@@ -41,8 +38,8 @@ def request(
         problems=wrong or [],
     )
     prompt = prompt_of(messages)
-    assert prompt is not None and prompt.request is not None
-    return prompt.request
+    assert prompt is not None
+    return request_of(prompt)
 
 
 def group(number: int, seed: int = 0, about: str = "", **fixed: str) -> list[Persona]:

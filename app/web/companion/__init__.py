@@ -1,1 +1,0 @@
-"""The page of the companion: the talk, the agent's face and trust, and what it remembers."""

@@ -1,1 +1,0 @@
-"""The insights beside the conversation: figures and charts, now and over time."""

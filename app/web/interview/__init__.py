@@ -1,1 +1,0 @@
-"""The interview with one agent after a conversation."""

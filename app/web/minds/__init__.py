@@ -1,1 +1,0 @@
-"""The dialog that shows an agent's mind at a turn."""

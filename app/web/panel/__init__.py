@@ -1,0 +1,1 @@
+"""The panel beside a conversation: its people, its charts, and one mind."""

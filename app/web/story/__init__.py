@@ -1,1 +1,0 @@
-"""The page of a story: its stages, rooms, and where its characters stand."""

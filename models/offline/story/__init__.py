@@ -1,1 +1,0 @@
-"""The offline model's answers in stories: arithmetic on closeness and beliefs, and set phrases."""

@@ -1,0 +1,226 @@
+"""Hearing and appraising: what an agent's mind judges about an utterance, each in its own call, or several in one.
+
+Sources: thesis, 4.1 and 4.2, 5.2.1; specification, steps 1, 3 and 4. With compact or lean cognition, the parts of an
+answer are the judgements of the modules, in the modules' words and order; each part updates the mind as its own module
+would, so that all later steps are the same as with full cognition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from ..models.asking import appraise, appraise_in_parts
+from ..prompts import render
+from ..state import judgement
+from ..state.emotion import EmotionalState
+from ..state.mind import Step, Utterance
+from ..state.outcomes import NEUTRAL, judged
+from ..state.settings import Module, Settings
+from .context import common_blocks, question, shown_memories
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s|(?<=[。！？])")
+_WORD: Final = re.compile(r"[^\W\d_]{4,}")
+_LONGEST, _KEYWORDS, _QUESTIONS = 200, 5, 3
+
+
+# What each judgement changes; after an unusable answer (None) what was stays, at first neutral
+
+
+def perceived(mind: Step, made: judgement.Percept | None) -> Step:
+    """Theme, keywords and importance of the utterance just heard; without a judgement, the words themselves."""
+    return {"percept": made.model_dump() if made is not None else as_heard(mind["heard"])}
+
+
+def asked(mind: Step, made: judgement.FocalPoints | None) -> Step:
+    """The questions that direct retrieval; if there are too few, fixed ones about topic, speaker and oneself follow."""
+    own = made.questions if made is not None else []
+    if len(own) < _QUESTIONS:
+        _, fixed = render("fixed_questions", topic=mind["situation"]["topic"], speaker=mind["heard"]["speaker"])
+        own = [*own, *str(fixed.text).splitlines()][:_QUESTIONS]
+    return {"focal_points": own}
+
+
+def needed(mind: Step, made: judgement.NeedToTalk | None) -> Step:
+    """How much an agent wants to speak next, 0–10."""
+    if made is None:
+        return {"need_to_talk": mind.get("need_to_talk", NEUTRAL), "need_reasoning": ""}
+    return {"need_to_talk": made.need_to_talk, "need_reasoning": made.reasoning}
+
+
+def opened(mind: Step, made: judgement.Openness | None) -> Step:
+    """How ready an agent is for a common answer, 0–10."""
+    if made is None:
+        return {"openness": mind.get("openness", NEUTRAL), "openness_reasoning": ""}
+    return {"openness": made.openness, "openness_reasoning": made.reasoning}
+
+
+def chosen(mind: Step, made: judgement.Action | None) -> Step:
+    """What an agent does while another speaks: reflect or plan; at first it plans."""
+    return {"action": made.action if made is not None else mind["action"] or "plan"}
+
+
+def felt(mind: Step, made: judgement.Feeling | None) -> Step:
+    """The emotional state; at first calm."""
+    if made is None:
+        return {"emotion": mind["emotion"] or EmotionalState().model_dump()}
+    return {"emotion": made.state().model_dump()}
+
+
+def trusted(mind: Step, made: judgement.TrustChange | None) -> Step:
+    """How the words change a companion's trust; the arithmetic is in state/companion/trust.py."""
+    return {"trust_change": made.model_dump() if made is not None else None}
+
+
+_CHANGES: Final[dict[str, Callable[[Step, Any], Step]]] = {
+    "perception": perceived,
+    "focal_points": asked,
+    "emotion": felt,
+    "need_to_talk": needed,
+    "action": chosen,
+    "openness": opened,
+    "trust": trusted,
+}
+_HEARD: Final = ("perception", "focal_points")
+"""Judgements of the words heard, for which nothing is recalled yet; they are the parts of "hearing"."""
+
+
+def as_heard(heard: Utterance) -> dict[str, Any]:
+    """The percept of an utterance without a model: its first sentence, its longest words, neutral importance.
+
+    Keywords are the five longest different words of four letters or more, in the order in which they were said.
+    """
+    text = " ".join(heard["text"].split())
+    sentence = _SENTENCE_END.split(text, maxsplit=1)[0]
+    if len(sentence) > _LONGEST:
+        sentence = f"{sentence[: _LONGEST - 1].rstrip()}…"
+    words = list({word.casefold(): word for word in reversed(_WORD.findall(sentence))}.values())[::-1]
+    longest = sorted(words, key=len, reverse=True)[:_KEYWORDS]
+    keywords = [word for word in words if word in longest]
+    return {"theme": f"{heard['speaker']}: {sentence}", "keywords": keywords, "importance": NEUTRAL}
+
+
+# Each module in its own call
+
+
+async def _appraised(mind: Step, settings: Settings, module: Module) -> Step:
+    recalls = module not in _HEARD and (module != "emotion" or mind.get("heard"))
+    shown = await shown_memories(mind, settings) if recalls else []
+    schema = judgement.PARTS[module]
+    answer = await appraise(module, schema, **question(mind, settings, module), **common_blocks(mind, shown))
+    return {**_CHANGES[module](mind, answer.value), "outcomes": judged([answer.call])}
+
+
+async def perceive(mind: Step, settings: Settings) -> Step:
+    """Draw theme, keywords and importance from the utterance just heard."""
+    return await _appraised(mind, settings, "perception")
+
+
+async def wonder(mind: Step, settings: Settings) -> Step:
+    """Ask the three most salient questions about what just happened."""
+    return await _appraised(mind, settings, "focal_points")
+
+
+async def judge_need_to_talk(mind: Step, settings: Settings) -> Step:
+    """Judge the need to talk from the recalled memories, the emotional state and the progress of the conversation."""
+    return await _appraised(mind, settings, "need_to_talk")
+
+
+async def judge_openness(mind: Step, settings: Settings) -> Step:
+    """Judge the openness to consensus in a debate; nothing is asked in a free discussion."""
+    return await _appraised(mind, settings, "openness") if mind["situation"]["debate"] is not None else {}
+
+
+async def choose_action(mind: Step, settings: Settings) -> Step:
+    """Choose between reflecting and planning; choose nothing if `planning_and_reflection` is off."""
+    return await _appraised(mind, settings, "action") if settings.planning_and_reflection else {"action": ""}
+
+
+async def feel(mind: Step, settings: Settings) -> Step:
+    """Update the emotional state from the previous one, personality, event, relationship with the speaker and history.
+
+    Before the conversation, when there is no utterance yet, the state comes from persona and topic alone.
+    """
+    return await _appraised(mind, settings, "emotion")
+
+
+async def judge_trust(mind: Step, settings: Settings) -> Step:
+    """Ask how the words just heard change a companion's trust in the person who said them."""
+    return await _appraised(mind, settings, "trust")
+
+
+# Several judgements in one answer
+
+AT_ONCE: Final = ("hearing", "appraisal", "reaction")
+"""The modules whose answers have several parts."""
+_BEFORE: Final = ("heard", "progress", "needs_and_emotions", "last_utterances")
+_AFTER: Final = ("heard", "progress", "needs_and_emotions", "plan", "short_term_memory", "memories")
+"""The blocks shown, before and after something was recalled."""
+
+
+async def hear_at_once(mind: Step, settings: Settings) -> Step:
+    """Compact cognition: percept and focal points in one answer."""
+    return await _judged(mind, settings, "hearing")
+
+
+async def appraise_at_once(mind: Step, settings: Settings) -> Step:
+    """Compact cognition, and every awakening but the full one: emotion, need to talk, action, openness."""
+    return await _judged(mind, settings, "appraisal")
+
+
+async def react_at_once(mind: Step, settings: Settings) -> Step:
+    """Lean cognition: percept, emotion, need to talk, action, openness; of a companion percept, emotion, trust."""
+    return await _judged(mind, settings, "reaction")
+
+
+def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
+    """The judgements that one answer has; a judge has no need to talk and no openness, a companion neither.
+
+    Args:
+        module: "hearing", "appraisal" or "reaction".
+        mind: whose judgements, with its situation; before the first word it has heard nothing and chooses no action.
+        settings: of the simulation.
+    """
+    if module == "hearing":
+        return _HEARD
+    if mind.get("role") == "companion":
+        return ("perception", "emotion", "trust") if module == "reaction" else ("emotion", "trust")
+    speaks = mind["name"] in mind["situation"]["present"]
+    made = {
+        "perception": module == "reaction",
+        "emotion": True,
+        "need_to_talk": speaks,
+        "action": bool(mind.get("heard")) and settings.planning_and_reflection,
+        "openness": speaks and mind["situation"]["debate"] is not None,
+    }
+    return tuple(name for name, is_made in made.items() if is_made)
+
+
+def asked_as(module: str, settings: Settings) -> str:
+    """The module whose answers contain a module's judgements: the module itself with full cognition."""
+    if settings.cognition == "full" or module not in _CHANGES:
+        return module
+    if settings.cognition == "lean":
+        return "reaction"
+    return "hearing" if module in _HEARD else "appraisal"
+
+
+def prompt_values(module: str, parts: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the template `parts`: the common blocks, and the parts to ask for."""
+    tags = _BEFORE if module == "hearing" else _AFTER
+    return {**common, "blocks": [common[tag] for tag in tags], "module_name": module, "parts": parts}
+
+
+async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
+    parts = parts_of(module, mind, settings)
+    common = common_blocks(mind, await shown_memories(mind, settings) if mind.get("heard") else [])
+    answer = await appraise_in_parts(
+        "parts", parts, **question(mind, settings, module), **prompt_values(module, parts, common)
+    )
+    update: Step = {"outcomes": judged([answer.call])}
+    if not settings.planning_and_reflection:
+        update["action"] = ""
+    for part in parts:
+        update |= _CHANGES[part](mind, answer.value[part])
+    return update

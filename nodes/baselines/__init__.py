@@ -1,0 +1,1 @@
+"""What the simpler methods of the literature ask models."""

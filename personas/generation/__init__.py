@@ -1,1 +1,0 @@
-"""Personas that a model makes, from a sentence or to quotas."""

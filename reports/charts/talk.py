@@ -1,0 +1,206 @@
+"""The charts of a conversation, from the data that a report and a page both have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...runs.events import Analysed, Judged
+from ...state.emotion import EMOTIONS
+from ..palette import Person
+from ..stances import Position
+from ..summary import SCORES
+from .bars import bars
+from .lines import Lane, Mark, Series, lanes
+from .model import ENGLISH, MOST_POINTS, WIDTH, Chart, Point, Words
+from .strips import Felt, emotions, stances
+
+_MOST_VERDICTS: Final = 70
+
+IN_ENGLISH: Final = {name: name for name in (*EMOTIONS, "calm")}
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The data of a conversation up to its newest turn; every mapping is by name, in order of listing.
+
+    Attributes:
+        people: all participants, and those who spoke beside them.
+        last: the newest turn.
+        speakers: of the utterances, in order.
+        needs: need to talk by turn.
+        openness: openness to consensus by turn.
+        felt: emotions by turn.
+        verdicts: of a judge, in order.
+        scores: of the analysis, in order of turns.
+        response_times: turn, seconds and speaker, where they are known.
+        left_out: turn, words left out of the prompt, and speaker.
+        positions: the rows of one source of the ledger, in order.
+    """
+
+    people: Mapping[str, Person]
+    last: int
+    speakers: Mapping[int, str] = field(default_factory=dict)
+    needs: Mapping[str, Sequence[Point]] = field(default_factory=dict)
+    openness: Mapping[str, Sequence[Point]] = field(default_factory=dict)
+    felt: Mapping[str, Felt] = field(default_factory=dict)
+    verdicts: Sequence[Judged] = ()
+    scores: Sequence[Analysed] = ()
+    response_times: Sequence[tuple[int, float, str]] = ()
+    left_out: Sequence[tuple[int, float, str]] = ()
+    positions: Sequence[Position] = ()
+
+
+def verdict_style(verdict: Judged) -> str:
+    """How a verdict is marked: consensus, overruled, circling or progressing."""
+    if verdict.consensus:
+        return "consensus"
+    return "overruled" if verdict.overruled else verdict.progress if verdict.progress == "circling" else "progressing"
+
+
+def verdict_marks(verdicts: Sequence[Judged], words: Words = ENGLISH) -> tuple[list[Mark], str]:
+    """The marks of verdicts along the top of a chart, and the note that explains them; of very many, only some."""
+    marks = [
+        (one.turn, style, words.verdict.format(turn=one.turn, said=getattr(words, style)))
+        for one in verdicts
+        for style in [verdict_style(one)]
+    ]
+    if not marks:
+        return [], ""
+    if len(marks) <= _MOST_VERDICTS:
+        return marks, words.signs
+    return [mark for mark in marks if mark[1] in ("consensus", "overruled")], words.some_verdicts
+
+
+def need_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+    """Need to talk, a lane for each agent; filled points: spoke next. None if nobody's is known."""
+    rows = []
+    for name, points in _known(talk, talk.needs):
+        person = talk.people[name]
+        spoke = frozenset(n for n, (turn, _) in enumerate(points) if talk.speakers.get(int(turn) + 1) == name)
+        rows.append(
+            Lane(person.name, person.style, [Series(person.name, "", person.style, points, spoke, words.spoke)])
+        )
+    if not rows:
+        return None
+    dense = max(len(row.series[0].points) for row in rows) > MOST_POINTS
+    note = words.spoke_above if dense else words.filled
+    return lanes(words.needs, rows, last=talk.last, width=width, note=note, words=words)
+
+
+def openness_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+    """Openness to consensus, a lane for each agent, with the verdicts along the top; None outside debates."""
+    rows = [
+        Lane(person.name, person.style, [Series(person.name, "", person.style, points)])
+        for name, points in _known(talk, talk.openness)
+        for person in [talk.people[name]]
+    ]
+    marks, note = verdict_marks(talk.verdicts, words)
+    return (
+        lanes(words.openness, rows, last=talk.last, width=width, marks=marks, note=note, words=words) if rows else None
+    )
+
+
+def emotion_chart(
+    talk: Talk,
+    named: Mapping[str, str] = IN_ENGLISH,
+    *,
+    each: bool = False,
+    width: float = WIDTH,
+    words: Words = ENGLISH,
+) -> Chart | None:
+    """Emotions as heat; None if nobody's are known.
+
+    Args:
+        talk: the data.
+        named: emotions in words, and "calm".
+        each: whether each emotion has a strip of its own.
+        width: of the chart.
+        words: the texts.
+    """
+    felt = [(talk.people[name], course) for name, course in talk.felt.items() if course and name in talk.people]
+    if not felt:
+        return None
+    return emotions(words.emotions, felt, named, last=talk.last, each=each, width=width, words=words)
+
+
+def score_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+    """Coherence, sentiment and engagement, a lane each; None if nothing was analysed."""
+    rows = []
+    for place, name in enumerate(SCORES):
+        points: list[Point] = [
+            (score.turn, value) for score in talk.scores if (value := getattr(score, name)) is not None
+        ]
+        called = getattr(words, name)
+        rows.append(Lane(called, f"a{place}", [Series(called, "", f"a{place}", points)]))
+    if not any(row.series[0].points for row in rows):
+        return None
+    return lanes(words.scores, rows, last=talk.last, width=width, words=words)
+
+
+def response_chart(
+    talk: Talk, worded: Callable[[float], str], *, width: float = WIDTH, words: Words = ENGLISH
+) -> Chart | None:
+    """Response times as bars; None if none are known.
+
+    Args:
+        talk: the data.
+        worded: seconds in words.
+        width: of the chart.
+        words: the texts.
+    """
+    return _speakers(words.responses, talk, talk.response_times, worded, width, words)
+
+
+def left_out_chart(
+    talk: Talk, worded: Callable[[float], str], *, width: float = WIDTH, words: Words = ENGLISH
+) -> Chart | None:
+    """Words left out of the prompts of utterances as bars; None if no prompt was pruned.
+
+    Args:
+        talk: the data.
+        worded: a number of words in words.
+        width: of the chart.
+        words: the texts.
+    """
+    return _speakers(words.left_out, talk, talk.left_out, worded, width, words)
+
+
+def stance_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+    """Who held what when, with the verdicts along the top; None if no position is known."""
+    rows = [
+        (person, own)
+        for name, person in talk.people.items()
+        if (own := [row for row in talk.positions if row.agent == name])
+    ]
+    if not rows:
+        return None
+    marks, note = verdict_marks(talk.verdicts, words)
+    return stances(words.positions, rows, last=talk.last, width=width, marks=marks, note=note, words=words)
+
+
+def shown_positions(rows: Sequence[Position]) -> list[Position]:
+    """Of the rows of a ledger, those of the source that a chart shows.
+
+    That is whom a story's characters support, else the judge's verdicts, else own answers. Polls are left out.
+    """
+    sources = {row.source for row in rows}
+    shown = next((source for source in ("supports", "verdicts", "answers") if source in sources), "")
+    return [row for row in rows if row.source == shown]
+
+
+def _known(talk: Talk, levels: Mapping[str, Sequence[Point]]) -> list[tuple[str, Sequence[Point]]]:
+    return [(name, points) for name, points in levels.items() if points and name in talk.people]
+
+
+def _speakers(
+    title: str,
+    talk: Talk,
+    values: Sequence[tuple[int, float, str]],
+    worded: Callable[[float], str],
+    width: float,
+    words: Words,
+) -> Chart | None:
+    shown = [(turn, value, talk.people[name]) for turn, value, name in values if name in talk.people]
+    return bars(title, shown, worded, last=talk.last, width=width, words=words) if shown else None

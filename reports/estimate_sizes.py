@@ -1,0 +1,510 @@
+"""Typical content of a prompt after a number of utterances: minds, memories and utterances of typical length.
+
+The personas, relationships, goals, topic and rules are the conversation's own. Filler stands for the text of models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..graph.ending import leave_takers
+from ..models import ladder
+from ..models.exchange import wording
+from ..models.naming import ModelName
+from ..models.schemas import prompt_schema
+from ..models.usage import cost_usd
+from ..nodes.appraising import AT_ONCE, parts_of, prompt_values
+from ..nodes.context import common_blocks
+from ..nodes.judge import judge_blocks
+from ..nodes.natural_language import in_order
+from ..nodes.onlookers import selection_schema
+from ..nodes.revision import question_of
+from ..prompts import blocks, render
+from ..prompts.blocks import LEAST_MEMORY_COST, Item, estimated_tokens, within_budget
+from ..prompts.spans import together, units_of
+from ..state import judgement
+from ..state.baselines.rounds import answering_schema, decision_schema
+from ..state.debates.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
+from ..state.emotion import EMOTIONS
+from ..state.memory import Memory, MemoryKind, given_memories, new_memory
+from ..state.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
+from ..state.persona import Persona
+from ..state.poll import Guide
+from ..state.pruning import select
+from ..state.scenario import Scenario
+from ..state.settings import Settings
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MemoryLength(_Part):
+    """One memory: UTF-8 bytes of its theme, number of keywords, bytes of a keyword."""
+
+    theme: int = Field(gt=0)
+    keywords: int = Field(ge=1)
+    keyword: int = Field(gt=0)
+
+
+class PlanLength(_Part):
+    """UTF-8 bytes of a plan's text without its theme, which is that of a memory."""
+
+    identity: int = Field(gt=0)
+    reaction: int = Field(gt=0)
+
+
+class StoryLengths(_Part):
+    """Tokens of prompts of a story's own tasks.
+
+    Attributes:
+        around: the words around the data, by task.
+        less: what a prompt lacks by ablation and task.
+        line: of what has happened.
+        utterance: said in a room.
+        place: by which round, stage and room are longer than a conversation's progress.
+    """
+
+    around: dict[str, int]
+    less: dict[str, dict[str, int]]
+    line: int
+    utterance: int
+    place: int
+
+
+class Lengths(_Part):
+    """The table.
+
+    Attributes:
+        measured: year and month.
+        answer_tokens: tokens of one answer, by task.
+        answer_tokens_a_participant: tokens more with every participant, by task.
+        answer_shares: what is left of an answer, by ablation of a story and task, 0 to 1.
+        bytes_a_word: UTF-8 bytes of a word of an utterance.
+        memories: by kind.
+        plan: sizes of a plan's text without its theme.
+        reflecting: share of actions that reflect, 0 to 1.
+        kept: share of memories that memory filtering keeps, 0 to 1.
+        story: of a story's own prompts.
+    """
+
+    measured: str
+    answer_tokens: dict[str, int]
+    answer_tokens_a_participant: dict[str, int]
+    answer_shares: dict[str, dict[str, float]]
+    bytes_a_word: float = Field(gt=0)
+    memories: dict[MemoryKind, MemoryLength]
+    plan: PlanLength
+    reflecting: float = Field(ge=0, le=1)
+    kept: float = Field(ge=0, le=1)
+    story: StoryLengths
+
+    def answered(self, task: str, *, participants: int, words: int, utterances: int = 1) -> int:
+        """Tokens of one answer to a task.
+
+        Args:
+            task: by the name in its prompt.
+            participants: how many take part.
+            words: of an utterance (setting `utterance_words`).
+            utterances: of a script (baseline `single_agent`).
+        """
+        spoken = max(1, round(words * self.bytes_a_word / 4))
+        if task in ("utterance", "first_response", "group_chat"):
+            return spoken
+        if task == "script":
+            return utterances * (spoken + self.answer_tokens["script"])
+        return self.answer_tokens[task] + participants * self.answer_tokens_a_participant.get(task, 0)
+
+
+@cache
+def lengths() -> Lengths:
+    """The table, read once."""
+    text = (files("persimchat.reports") / "estimate_lengths.yaml").read_text(encoding="utf-8")
+    return Lengths.model_validate(yaml.safe_load(text))
+
+
+_FELT: Final = dict.fromkeys(EMOTIONS, 0) | dict.fromkeys(EMOTIONS[:3], 3)
+"""Half of all emotions are above 0."""
+
+_MIDDLE: Final = 5
+_INSIGHTS: Final = 5
+
+
+def filler(length: int) -> str:
+    """Filler text of this many bytes."""
+    return ("word " * (length // 5 + 1))[: max(1, length)].strip().ljust(max(1, length), "x")
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A conversation of typical content.
+
+    Attributes:
+        scenario: who takes part and what about.
+        settings: of the simulation.
+        lengths: the table of lengths.
+    """
+
+    scenario: Scenario
+    settings: Settings
+    lengths: Lengths
+
+    @property
+    def names(self) -> list[str]:
+        """Of all participants, in order of listing."""
+        return [persona.name for persona in self.scenario.participants]
+
+    @property
+    def _felt(self) -> dict[str, int]:
+        """An emotional state; empty where minds do not change."""
+        return dict(_FELT) if self._changes else {}
+
+    @property
+    def _changes(self) -> bool:
+        """Whether minds change; in baselines, participants have none."""
+        return self.settings.baseline is None and self.settings.cognition != "fixed"
+
+    def utterance(self, turn: int) -> Utterance:
+        """The utterance with this number; the participants speak in turn."""
+        return {
+            "turn": turn,
+            "speaker": self.names[(turn - 1) % len(self.names)],
+            "text": filler(round(self.settings.utterance_words * self.lengths.bytes_a_word)),
+            "addressees": [],
+            "emotion": self._felt,
+            "need_to_talk": {},
+            "response_time_s": 0.0,
+            "tokens": {"input": 0, "output": 0},
+            "corrections": [],
+        }
+
+    def situation(self, name: str, turn: int, *, window: int | None = None) -> Situation:
+        """The situation of a participant after a number of utterances, as in `graph/situation.py`."""
+        first = max(1, turn - (window or self.settings.recent_utterances) + 1)
+        ties = self.scenario.relationships if self.settings.relationships else []
+        own = [tie.seen_by(name) for tie in ties if name in (tie.from_, tie.to)]
+        takers = leave_takers(len(self.names), self.settings.max_messages)
+        leaving = self.settings.closing != "off" and 0 < self.settings.max_messages - turn <= takers
+        form: Any = {"format": self.settings.answer_format, "choices": self.settings.choices}
+        situation: Situation = {
+            "simulation": "",
+            "topic": self.scenario.topic,
+            "turn": turn,
+            "max_messages": self.settings.max_messages,
+            "present": self.names,
+            "rules": list(self.scenario.rules),
+            "relationships": [seen for seen in own if seen is not None],
+            "recent": [self.utterance(number) for number in range(first, turn + 1)],
+            "debate": form if self.settings.mode == "debate" else None,
+            "closing": bool(leaving and turn and self.scenario.guide is None),
+        }
+        guide = self.scenario.guide
+        return situation if guide is None else {**situation, "guide": self._guide(guide, turn)}
+
+    def _guide(self, guide: Guide, turn: int) -> GuideSituation:
+        """The guide after a number of utterances, if every question has as many answers as it may have."""
+        number, left = 0, turn
+        while left > 0 and number < len(guide.questions):
+            number += 1
+            left -= 1 + guide.most_answers(number, len(self.names) - 1)
+        put = guide.questions[number - 1].ask if number else ""
+        seen: GuideSituation = {"moderator": guide.moderator, "number": number, "of": len(guide.questions), "put": put}
+        if guide.stimulus is not None and guide.shown_by(number):
+            seen["stimulus"] = guide.stimulus.model_dump(exclude_none=True)
+        return seen
+
+    def mind(self, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
+        """A mind after a number of utterances, without a situation."""
+        thoughts = self._thoughts(turn, speaks=speaks) * (1 - self.lengths.reflecting)
+        mind: Mind = {
+            "name": persona.name,
+            "persona": persona.model_dump(),
+            "goals": self.scenario.goals_of(persona) if speaks and self.settings.social_goals else [],
+            "emotion": self._felt,
+            "plan": self._plan() if thoughts >= 0.5 else None,
+            "stm": self.memory("perception", turn).model_dump() if turn and self._changes else None,
+            "utterances": turn // len(self.names) if speaks else 0,
+            "last_spoke": max(0, turn - 1),
+        }
+        speaks &= self._changes
+        if speaks:
+            mind["need_to_talk"] = _MIDDLE
+        if speaks and self.settings.mode == "debate":
+            mind["openness"] = _MIDDLE
+        return mind
+
+    @cached_property
+    def _recalled(self) -> dict[tuple[int, str | None], list[Memory]]:
+        """What `memories` has found: several tasks of one mind recall the same."""
+        return {}
+
+    def memories(self, turn: int, persona: Persona | None = None) -> list[Memory]:
+        """The memories recalled after the utterance with this number, cut to a prompt's budget.
+
+        Args:
+            turn: number of the utterance.
+            persona: whose; None for the persona judge.
+        """
+        key = (turn, persona.name if persona is not None else None)
+        if key not in self._recalled:
+            self._recalled[key] = self._recall(turn, persona)
+        return self._recalled[key]
+
+    def _recall(self, turn: int, persona: Persona | None) -> list[Memory]:
+        speaks, given = persona is not None, given_memories(persona) if persona else []
+        if self.settings.cognition == "fixed":
+            return within_budget(given, self.settings.memory_tokens)
+        if turn < 1 or not self._changes:
+            return []
+        kept = self.lengths.kept if self.settings.memory_filtering else 1.0
+        thoughts = self._thoughts(turn, speaks=speaks)
+        reflections = thoughts * self.lengths.reflecting
+        alive: dict[MemoryKind, float] = {
+            "perception": (turn - 1) * kept,
+            "reflection": reflections * (_INSIGHTS - 1 + kept),
+            "plan": thoughts * (1 - self.lengths.reflecting) * kept,
+        }
+        total = sum(alive.values())
+        most = min(self.settings.ltm_capacity, self.settings.memory_tokens // LEAST_MEMORY_COST + 1)
+        made: dict[MemoryKind, int] = dict.fromkeys(alive, 0)
+        found = []
+        for number in range(1, min(round(total), most) + 1):
+            # The kind that is furthest behind its share comes next.
+            kind = max(alive, key=lambda kind: alive[kind] * number / total - made[kind])
+            made[kind] += 1
+            found.append(self.memory(kind, turn, number))
+        return within_budget([*found, *given], self.settings.memory_tokens)
+
+    def memory(self, kind: MemoryKind, turn: int, number: int = 0) -> Memory:
+        """One memory of typical length."""
+        of = self.lengths.memories[kind]
+        words = [filler(of.keyword)] * of.keywords
+        return new_memory("", turn, kind, filler(of.theme), words, _MIDDLE, [0] * len(EMOTIONS), index=number)
+
+    def _thoughts(self, turn: int, *, speaks: bool) -> float:
+        """How often a mind is expected to have thought: from the second utterance on, whenever it did not speak."""
+        if not self.settings.planning_and_reflection or not self._changes:
+            return 0.0
+        share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
+        return max(0, turn - 1) * share
+
+    def _plan(self) -> dict[str, Any]:
+        length = self.lengths.plan
+        return {
+            "identity": filler(length.identity),
+            "reaction": filler(length.reaction),
+            "react": True,
+            "theme": filler(self.lengths.memories["plan"].theme),
+        }
+
+
+def expected(
+    settings: Settings, agent: str, module: str, name: ModelName, *, calls: float, given: float, made: float
+) -> dict[str, Any]:
+    """A row of an estimate: the calls of one agent and module, tokens in and out, and what they cost."""
+    return {
+        "agent": agent,
+        "module": module,
+        "model": name.written,
+        "calls": calls,
+        "input_tokens": given,
+        "output_tokens": made,
+        "estimated": True,
+        "cost_usd": cost_usd(name, round(given), round(made), settings.prices),
+    }
+
+
+# Tokens of one task's prompt after a number of utterances: the real templates, rendered with typical content
+
+
+_SCHEMAS: Final[dict[str, type[BaseModel]]] = {
+    "perception": judgement.Percept,
+    "focal_points": judgement.FocalPoints,
+    "memory_filtering": judgement.Consolidation,
+    "need_to_talk": judgement.NeedToTalk,
+    "openness": judgement.Openness,
+    "action": judgement.Action,
+    "emotion": judgement.Feeling,
+    "reflection": judgement.Reflection,
+    "planning": judgement.Plan,
+    "analysis": judgement.Score,
+    "inconsistency": judgement.Inconsistency,
+}
+_SPOKEN: Final = ("utterance", "first_response", "group_chat")
+"""Tasks whose answer is an utterance, or words like one."""
+_BEFORE_IT_IS_MADE: Final = (*_SPOKEN, "inconsistency", "reflection", "planning", "selector")
+"""Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
+_RECALL_NOTHING: Final = ("perception", "focal_points", "hearing", "group_chat")
+_SIMILARITY: Final = 0.5
+
+
+def tokens_of(messages: list[BaseMessage]) -> int:
+    """Tokens of a prompt, estimated as the accounting does if a server reports none."""
+    return sum(estimated_tokens(str(message.text)) for message in messages)
+
+
+def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True) -> int:
+    """Tokens of the prompt of one task of a mind, or of a persona of the group_chat baseline, at one utterance.
+
+    Args:
+        typical: the conversation.
+        persona: whose mind.
+        task: by the name in its prompt.
+        turn: number of the utterance that is made or heard; 0 at the awakening.
+        speaks: False for the persona judge's mind.
+    """
+    known = turn - 1 if task in _BEFORE_IT_IS_MADE else turn
+    mind = _mind(typical, persona, known, speaks=speaks)
+    if turn and task not in _BEFORE_IT_IS_MADE:
+        mind["heard"] = typical.utterance(turn)
+    if turn == 0 and task == "emotion":
+        mind["emotion"] = {}
+    if turn == 0:
+        mind.pop("need_to_talk", None)
+        mind.pop("openness", None)
+    shown = [] if task in _RECALL_NOTHING else typical.memories(known, persona if speaks else None)
+    if task == "reflection" and turn:
+        shown = [typical.memory("perception", known), *shown]
+    common = common_blocks(mind, shown, knowledge=task in (*_SPOKEN, "inconsistency"))
+    if task in AT_ONCE:
+        parts = parts_of(task, mind, typical.settings)
+        return tokens_of(render("parts", **prompt_values(task, parts, common)))
+    if task in _SPOKEN:
+        return tokens_of(_utterance("group_chat" if task == "group_chat" else "utterance", typical, mind, common))
+    if task == "inconsistency":
+        return tokens_of(_check(typical, mind, common, turn))
+    more: dict[str, Any] = {}
+    if task == "memory_filtering":
+        more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}
+    return tokens_of(render(task, **common, **more))
+
+
+def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> int:
+    """Tokens of the prompt of one task of judge, selector or analysis at one utterance.
+
+    Args:
+        typical: the conversation.
+        task: "judge", "majority", "selector" or "analysis".
+        turn: number of the utterance.
+        judge: the persona judge; None for a judge that sees a window.
+    """
+    return tokens_of(_ONLOOKERS[task](typical, turn, judge))
+
+
+def judgements(typical: Typical, task: str) -> tuple[str, ...]:
+    """The judgements in the answer to a task: several if the mind gives them in one answer."""
+    if task not in AT_ONCE:
+        return (task,)
+    name = typical.names[0]
+    mind: Step = {"name": name, "situation": typical.situation(name, 1), "heard": typical.utterance(1)}
+    return parts_of(task, mind, typical.settings)
+
+
+def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
+    """Tokens of an answer's schema in the prompt; 0 if the model gets the schema outside the prompt, or none.
+
+    Only a request shows what a server refuses; until then, the server is assumed to support all forms.
+    """
+    if task in (*_SPOKEN, "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
+        return 0
+    names, settings = tuple(typical.names), typical.settings
+    made: dict[str, Callable[[], type[BaseModel]]] = {
+        "judge": lambda: verdict_schema(names, settings.answer_format, tuple(settings.choices)),
+        "majority": lambda: majority_schema(names, settings.answer_format, tuple(settings.choices)),
+        "selector": lambda: selection_schema(names),
+        "answering": lambda: answering_schema(
+            settings.answer_format, tuple(settings.choices), confident=settings.baseline == "reconcile"
+        ),
+        "mad_judge": lambda: decision_schema(settings.answer_format, tuple(settings.choices)),
+    }
+    made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
+    schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()
+    return estimated_tokens(wording("json_answer", schema=prompt_schema(schema)))
+
+
+def _mind(typical: Typical, persona: Persona, turn: int, *, speaks: bool = True) -> Step:
+    return in_step(typical.mind(persona, turn, speaks=speaks), situation=typical.situation(persona.name, turn))
+
+
+def _utterance(template: str, typical: Typical, mind: Step, common: dict[str, Any]) -> list[BaseMessage]:
+    situation, settings = mind["situation"], typical.settings
+    return render(
+        template,
+        blocks=[*in_order(common, settings.prompt_order), blocks.avoid(())],
+        name=mind["name"],
+        debate=situation["debate"] is not None,
+        closing=situation["closing"],
+        register=settings.speech_register,
+        words=settings.utterance_words,
+    )
+
+
+def _check(typical: Typical, mind: Step, common: dict[str, Any], turn: int) -> list[BaseMessage]:
+    """The question whether an utterance contradicts what was left out, as if the longest pieces of information were."""
+    pruning, order = typical.settings.pruning, typical.settings.prompt_order
+    units = units_of(in_order(common, order))
+    whole = [unit for unit in units if order[unit.block] in pruning.remove]
+    others = [unit for unit in units if order[unit.block] not in pruning.remove]
+    gone = select([estimated_tokens(unit.text) for unit in others], pruning.strength, fill=pruning.fill)
+    left_out = together([*whole, *(others[n] for n in gone)])
+    return question_of(typical.utterance(turn)["text"], left_out, mind).messages
+
+
+def _judging(task: str) -> Callable[[Typical, int, Persona | None], list[BaseMessage]]:
+    def prompt(typical: Typical, turn: int, judge: Persona | None) -> list[BaseMessage]:
+        settings = typical.settings
+        situation = typical.situation("", turn, window=settings.judge_window)
+        standing = blocks.group(_minds(typical, turn))
+        if judge is None:
+            shown = [blocks.environment(situation, ""), standing, blocks.observed(situation["recent"])]
+        else:
+            mind = in_step(typical.mind(judge, turn, speaks=False), situation=situation)
+            common = common_blocks(mind, typical.memories(turn))
+            shown = judge_blocks(common, standing)
+        form = settings.answer_format
+        described = answer_description(form, settings.choices)
+        return render(task, blocks=shown, form=described, in_form=has_positions_in_form(form))
+
+    return prompt
+
+
+def _selector(typical: Typical, turn: int, judge: Persona | None) -> list[BaseMessage]:
+    situation = typical.situation("", turn - 1)
+    shown = ("name", "utterances", "last_spoke")
+    return render(
+        "selector",
+        environment=blocks.environment(situation, ""),
+        group=blocks.group({k: v for k, v in mind.items() if k in shown} for mind in _minds(typical, turn - 1)),
+        last_utterances=blocks.observed(situation["recent"]),
+        candidates=typical.names[1:] if turn > 1 and not typical.settings.allow_repeated_speaker else typical.names,
+    )
+
+
+def _analysis(typical: Typical, turn: int, judge: Persona | None) -> list[BaseMessage]:
+    situation = typical.situation("", turn)
+    return render(
+        "analysis",
+        environment=blocks.environment(situation, ""),
+        last_utterances=blocks.observed(situation["recent"][:-1]),
+        heard=blocks.heard(typical.utterance(turn), ""),
+    )
+
+
+def _minds(typical: Typical, turn: int) -> list[dict[str, Any]]:
+    return [dict(typical.mind(persona, turn)) for persona in typical.scenario.participants]
+
+
+_ONLOOKERS: Final = {
+    "judge": _judging("judge"),
+    "majority": _judging("majority"),
+    "selector": _selector,
+    "analysis": _analysis,
+}

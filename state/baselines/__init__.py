@@ -1,0 +1,1 @@
+"""The simpler methods of the literature: rounds of answers, and a script that one model writes."""

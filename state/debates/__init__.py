@@ -1,0 +1,1 @@
+"""Debates: their forms of answer, and the answers of their judge."""

@@ -1,0 +1,170 @@
+"""Whether a model's server is there, told within three seconds, by small and careful requests."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault
+from loopback.server import LoopbackServer, free_port
+
+from persimchat.models import health_check
+from persimchat.models.failures import model_error
+from persimchat.models.health_check import reach, reach_all, served_models
+from persimchat.models.local.files import FOLDER_VARIABLE
+from persimchat.models.naming import parse_model_name
+from persimchat.models.registry import build
+from persimchat.state.errors import InputError, ModelError
+from persimchat.state.settings import Settings
+
+Serve = Callable[..., LoopbackServer]
+
+
+@pytest.fixture
+def raw() -> Iterator[Callable[[bytes], str]]:
+    """Servers that say these bytes to everybody, or nothing; gives their address."""
+    open_: list[socket.socket] = []
+
+    def serve(said: bytes) -> str:
+        listening = socket.create_server(("127.0.0.1", 0))
+        open_.append(listening)
+
+        def answer() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                open_.append(connection)
+                connection.recv(65_536)
+                if said:
+                    connection.sendall(said)
+                    connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+    yield serve
+    for one in open_:
+        one.close()
+
+
+async def test_a_server_that_lists_the_model_is_asked_nothing_more(serve: Serve):
+    server = serve()
+    await reach(server.model(), Settings())
+    assert server.requests == []
+    await reach(server.model("another"), Settings())
+    assert [body["max_tokens"] for body in server.bodies()] == [1]
+    assert await served_models(server.url) == ["test-model"]
+
+
+async def test_models_that_need_no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    await reach("offline", Settings())
+    with pytest.raises(InputError, match="persimchat models get smollm2"):
+        await reach("smollm2", Settings())
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        await reach("openai:gpt-4o", Settings())
+
+
+async def test_nobody_is_there():
+    with pytest.raises(ModelError, match="nothing listens at http://127.0.0.1") as caught:
+        await reach(f"m@http://127.0.0.1:{free_port()}/v1", Settings())
+    assert "Is the server started?" in caught.value.remedy
+    down = f"m@http://127.0.0.1:{free_port()}/v1"
+    for settings in (Settings(model=down), Settings(module_models={"judge": down}), Settings(embedding=down)):
+        with pytest.raises(ModelError, match="nothing listens at"):
+            await reach_all(settings)
+    await reach_all(Settings())
+
+
+async def test_a_server_that_says_nothing_is_told_in_time(raw: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch):
+    assert health_check.WITHIN_S < 3
+    asked = health_check._Server.request
+
+    def soon(*given: Any, **more: Any) -> Any:
+        return asked(*given, **{**more, "wait_s": 0.2})
+
+    monkeypatch.setattr(health_check._Server, "request", soon)
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(ModelError, match="nothing answers at http://127.0.0.1"):
+        await reach(f"m@{raw(b'')}", Settings())
+    assert asyncio.get_running_loop().time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>",
+            "does not speak the protocol",
+        ),
+        (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", "does not speak"),
+        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "does not know the model"),
+        (b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n", "does not accept the key"),
+        (b"SSH-2.0-OpenSSH_9\r\n", "cannot reach the server|no answer in the protocol"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n" + b"[" * 999_999, "does not speak the protocol"),
+    ],
+)
+async def test_a_server_of_something_else(said: bytes, told: str, raw: Callable[[bytes], str]):
+    with pytest.raises(ModelError, match=told):
+        await reach(f"m@{raw(said)}", Settings())
+
+
+async def test_what_the_server_has_instead(serve: Serve):
+    server = serve(lambda _: Fault(404, {"error": {"message": "no such model"}}))
+    with pytest.raises(ModelError, match="does not have the model 'other'; it has 'test-model'"):
+        await reach(server.model("other"), Settings())
+
+
+async def test_ollama_tells_what_to_load(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    listed: dict[str, Any] = {"data": [{"id": "llama3.2:latest"}, {"id": "<b>x</b>"}, {"id": 3}, "x"]}
+    server = serve(tells={"/v1/models": listed})
+    monkeypatch.setenv("OLLAMA_HOST", f"http://127.0.0.1:{server.port}")
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", "secret")
+    await reach("ollama:llama3.2", Settings())
+    with pytest.raises(ModelError, match="ollama pull qwen") as caught:
+        await reach("ollama:qwen", Settings())
+    assert "llama3.2:latest" in caught.value.what
+    with pytest.raises(ModelError) as caught:
+        await reach("ollama:qwen; rm -rf x", Settings())
+    assert "rm -rf" not in caught.value.remedy
+    assert {key for _, key in server.told} == {""}
+
+
+async def test_typed_addresses_are_asked_carefully(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    for address in ("http://169.254.169.254/v1", "http://[fe80::1]/v1"):
+        with pytest.raises(InputError, match="link-local"):
+            await served_models(address)
+        with pytest.raises(InputError, match="link-local"):
+            await reach(f"m@{address}", Settings())
+    for address in ("http://user:word@localhost/v1", "ftp://localhost", "localhost:8000", ""):
+        with pytest.raises(InputError, match="address"):
+            await served_models(address)
+    server = serve(tells={"/v1/models": {"data": []}})
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", "own-key")
+    assert await served_models(server.url) == []
+    monkeypatch.setattr(health_check, "may_have_own_key", lambda _: False)
+    await served_models(server.url)
+    assert [key for _, key in server.told] == ["Bearer own-key", ""]
+
+
+async def test_the_own_key_goes_to_this_machine_and_to_named_hosts(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    """Of every path by which a server is asked: with the model itself, too."""
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", "own-key")
+    name = "m@http://gpu.example:8000/v1"
+    assert build(parse_model_name(name), Settings()).openai_api_key.get_secret_value() == "no-key"
+    monkeypatch.setenv("PERSIMCHAT_KEY_HOSTS", "gpu.example")
+    assert build(parse_model_name(name), Settings()).openai_api_key.get_secret_value() == "own-key"
+    monkeypatch.delenv("PERSIMCHAT_KEY_HOSTS")
+    refused = model_error(Refused(), parse_model_name(name), timeout_s=1)
+    assert "PERSIMCHAT_KEY_HOSTS" in refused.remedy
+
+
+class Refused(Exception):
+    status_code = 401
