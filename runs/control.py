@@ -8,6 +8,7 @@ changes nothing.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,7 @@ class Control:
         self._in_story = False
         self._moderator: str | None = None
         self._paused = self._stopped = self._over = self._steps = False
-        self._pace_s = self._turned_at = 0.0
+        self._pace_s, self._turned_at = 0.0, -math.inf  # the first turn waits for none, on a machine just started too
         self._paced_turn: int | None = None
         self._free: int | None = None  # the number of utterances at which one more turn may pass
         self._lock = threading.RLock()
