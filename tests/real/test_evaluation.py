@@ -1,4 +1,4 @@
-"""A real language model as a judge: SmolLM2-135M (`make real-evaluation`). Nothing is asked of what it thinks."""
+"""A real language model as a judge: SmolLM2-135M (`make long`). Nothing is asked of what it thinks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persimchat.models.local.files import Stored
 from persimchat.runs.folder.answers import answers_in
 from persimchat.runs.folder.reading import read_judgements
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
 
 SHORT = ["--by", "smollm2", "--set", "timeout_s=240", "--set", "answer_tokens=120", "--json"]
 MOST_CALLS = 25

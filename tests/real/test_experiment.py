@@ -1,4 +1,4 @@
-"""An experiment with a real language model, SmolLM2-135M, as speaker and as judge (`make real-experiment`). Nothing is
+"""An experiment with a real language model, SmolLM2-135M, as speaker and as judge (`make long`). Nothing is
 asked of what it says or thinks; the accounts must add up, and what is missing must have a reason."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from persimchat.models.local.files import Stored
 from persimchat.runs.folder.jsonl import calls_in
 from persimchat.runs.folder.reading import read_manifest
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
 
 MOST_CALLS = 21  # and at most four for the questions
 STUDY = {

@@ -1,4 +1,4 @@
-"""Pruning with a real language model, SmolLM2-135M, as scorer and as speaker (`make real-pruning`).
+"""Pruning with a real language model, SmolLM2-135M, as scorer and as speaker (`make long`).
 
 The measures are printed; nothing is asked of them.
 """
@@ -28,7 +28,7 @@ from persimchat.models.registry import close_models
 from persimchat.runs.folder.reading import calls_in, read_run
 from persimchat.state.settings import Settings
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
 
 
 LAYERS = 30

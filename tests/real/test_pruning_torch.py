@@ -15,6 +15,7 @@ from persimchat.models.local.files import Stored
 
 pytestmark = [
     pytest.mark.real,
+    pytest.mark.long,
     pytest.mark.timeout(480),
     pytest.mark.skipif(
         not (find_spec("torch") and find_spec("transformers")), reason="needs pip install 'persimchat[pruning-torch]'"

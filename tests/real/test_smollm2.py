@@ -1,4 +1,4 @@
-"""A real language model behind the product: SmolLM2-135M in llama.cpp's server (`make real`).
+"""A real language model behind the product: SmolLM2-135M in llama.cpp's server (`make real`, all of them: `make long`).
 
 It is small and weak, so nothing is asked of what it says; what is asked is that everything around it holds. It is
 fetched once, into build/models, and these tests are skipped where it cannot be had.
@@ -69,6 +69,7 @@ async def asked(model: str = "smollm2", **options: Any) -> int:
     return answer.value.need_to_talk
 
 
+@pytest.mark.long
 async def test_two_at_once_share_one_server_which_is_started_anew_when_it_died(models: Path) -> None:
     both = await asyncio.gather(
         ready_model("smollm2", Settings()), ready_model(f"llamacpp:{models}/smollm2.gguf", Settings(seed=1))
@@ -87,6 +88,7 @@ async def test_two_at_once_share_one_server_which_is_started_anew_when_it_died(m
     await close_models()
 
 
+@pytest.mark.long
 async def test_prompts_that_fill_the_context_together_are_answered_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -109,6 +111,7 @@ async def test_prompts_that_fill_the_context_together_are_answered_all_the_same(
     await close_models()
 
 
+@pytest.mark.long
 async def test_a_server_that_dies_is_a_model_error(models: Path) -> None:
     await ready_model("smollm2", Settings())
     (running,) = servers_of(os.getpid())
@@ -124,6 +127,7 @@ async def test_a_server_that_dies_is_a_model_error(models: Path) -> None:
     await close_models()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["cut", "architecture", "permission"])
 async def test_a_file_that_llama_cpp_cannot_load_is_told_in_one_line(
     models: Path, tmp_path: Path, damage: str, capfd: pytest.CaptureFixture[str]
@@ -147,6 +151,7 @@ async def test_a_file_that_llama_cpp_cannot_load_is_told_in_one_line(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 async def test_giving_up_while_it_starts_leaves_nothing() -> None:
     starting = asyncio.create_task(ready_model("smollm2", Settings()))
     await asyncio.sleep(0.2)
@@ -156,6 +161,7 @@ async def test_giving_up_while_it_starts_leaves_nothing() -> None:
     assert servers_of(os.getpid()) == []
 
 
+@pytest.mark.long
 def test_models_try(tmp_path: Path) -> None:
     options = ["--questions", "1", "--set", "timeout_s=240"]
     done = persimchat("models", "try", "smollm2", *options, "--json", cwd=tmp_path)
@@ -171,6 +177,7 @@ def test_models_try(tmp_path: Path) -> None:
     assert all(row["valid"] == row["asked"] for row in structured), structured
 
 
+@pytest.mark.long
 def test_a_debate_with_compact_cognition(tmp_path: Path) -> None:
     """To its end, which may be a consensus that such a model sees in anything, and once more from its record."""
     (tmp_path / "two.yaml").write_text(TWO, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A story with a real language model, SmolLM2-135M (`make real-story`): begun, stopped by its budget, and resumed.
+"""A story with a real language model, SmolLM2-135M (`make long`): begun, stopped by its budget, and resumed.
 
 Nothing is asked of what it says. Both parts must end as they should, nobody may be told what they did not hear, and the
 shares of valid answers are printed.
@@ -24,7 +24,7 @@ from persimchat.state.plain_text import one_line
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
 
 STORY = "personas/stories/tiny.yaml"
 FIRST, IN_ALL = 10, 18

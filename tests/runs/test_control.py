@@ -472,7 +472,7 @@ async def test_one_turn_at_a_time() -> None:
 async def test_a_pace_holds_between_turns_and_an_end_cuts_it_short(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = asyncio.get_running_loop()
     began, clock = loop.time(), loop.time
-    monkeypatch.setattr(loop, "time", lambda: clock() - began)  # a machine that has just been started: its clock is at 0
+    monkeypatch.setattr(loop, "time", lambda: clock() - began)  # a machine that has just been started
     control = Control()
     control.pace(600)
     with pytest.raises(InputError):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from killing import KINDS, RUN, UTTERANCES, Driver
 from run_files import logged, read_whole, run_json
+from sampling import sampled
 
 pytestmark = pytest.mark.proof
 
@@ -166,7 +167,7 @@ def number(sites: dict[str, int], site: str, far: float) -> int:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("kind", "site", "far"), POINTS)
+@pytest.mark.parametrize(("kind", "site", "far"), sampled(POINTS, 12))
 def test_killed_and_resumed(
     driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, far: float
 ) -> None:
@@ -201,7 +202,7 @@ ACTS: dict[str, tuple[str, int, int, dict[str, int]]] = {
 """Where in a story: site and number of the time, utterances made by then, and how often something has happened."""
 
 
-@pytest.mark.parametrize("where", ACTS)
+@pytest.mark.parametrize("where", sampled(ACTS, 4))
 def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
     driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, where: str
 ) -> None:
@@ -217,7 +218,7 @@ def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("kind", "site", "time"), RESUMES)
+@pytest.mark.parametrize(("kind", "site", "time"), sampled(RESUMES, 3))
 def test_killed_while_resuming(
     driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, time: int
 ) -> None:
@@ -231,7 +232,7 @@ def test_killed_while_resuming(
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed"])
+@pytest.mark.parametrize("kind", sampled([kind for kind in KINDS if kind != "fixed"], 2))
 def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
     """A run that never gets farther than some forty requests at a time comes to its end all the same."""
     point = ("judge:before", 15 if kind in ("listeners", "story", "played") else 40)  # there are fewer requests
