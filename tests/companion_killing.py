@@ -43,7 +43,7 @@ class Driver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=60)
 
     def child(self, world: Path, *, point: tuple[str, int] | None = None) -> dict[str, Any]:
         """Have a child talk in a world, and look at it.

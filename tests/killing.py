@@ -52,7 +52,7 @@ class Driver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=60)
 
     def child(self, do: str, out: Path, kind: str, *, point: tuple[str, int] | None = None) -> dict[str, Any]:
         """Have a child run or resume a run, and look at it.

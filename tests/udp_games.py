@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60
 
 
 class UdpGame(asyncio.DatagramProtocol):

@@ -167,7 +167,7 @@ def test_a_second_process_is_refused_and_ctrl_c_leaves_the_talk_open(
     assert second.code == 2 and f"the world is being worked on by process {first.pid}" in second.error
     first.stdout.readline()  # digested
     first.send_signal(signal.SIGINT)
-    assert first.wait(timeout=30) == 130
+    assert first.wait(timeout=60) == 130
     done = finished(*given, stdin=subprocess.DEVNULL)
     assert done.code == 0 and "The talk is over." in done.out
 

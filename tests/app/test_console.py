@@ -548,7 +548,7 @@ def test_a_program_drives_a_run(process: Process):
             child.stdin.flush()
         if event["event"] == "utterance" and event["speaker"] == "Petr":
             spoken.append(event["text"])
-    assert child.wait(timeout=20) == 0
+    assert child.wait(timeout=60) == 0
     assert spoken == ["I am Petr."]
     assert child.stderr is not None
     assert child.stderr.read() == ""

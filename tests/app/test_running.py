@@ -316,7 +316,7 @@ def test_a_signal_in_the_middle(
     while not (line := child.stdout.readline()).startswith(("Jarmila", "Ad", "In")):
         assert line, child.stderr.read()
     child.send_signal(number)
-    out, err = child.communicate(timeout=20)
+    out, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert err == "persimchat: interrupted\n"
     assert "# Ended: it was stopped before its end, after " in out
@@ -330,7 +330,7 @@ def test_json_ends_with_stopped(
     while '"event": "turn_ended"' not in (line := child.stdout.readline()):
         assert line, child.stderr.read()
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=20)
+    out, _ = child.communicate(timeout=60)
     assert child.returncode == 130
     last = json.loads(out.splitlines()[-1])
     assert (last["event"], last["reason"]) == ("stopped", "stopped")
@@ -345,7 +345,7 @@ def test_a_reader_that_goes_away(
     assert child.stdout.readline() == "# Topic: Tea?\n"
     child.stdout.close()
     child.stdout = None
-    _, err = child.communicate(timeout=20)
+    _, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert err == ""
     stopped_run(only_run(tmp_path / "o"))
@@ -357,7 +357,7 @@ def test_output_that_nobody_reads(arguments: tuple[str, ...], process: Callable[
     os.close(reader)
     child = process(*arguments, stdout=writer)
     os.close(writer)
-    _, err = child.communicate(timeout=20)
+    _, err = child.communicate(timeout=60)
     assert "Traceback" not in err
     assert "Exception ignored" not in err
     assert child.returncode == 130

@@ -208,7 +208,7 @@ def test_with_langsmith(judge: LoopbackServer) -> None:
                 upload_results=False,
             )
         )  # fmt: skip
-        client.cleanup(timeout=5)
+        client.cleanup(timeout=60)
     (result,) = found[0]["evaluation_results"]["results"]
     here = dimension("BEL", by=judge.model())(OUTPUTS)
     assert (result.key, result.score, result.comment) == ("BEL", here["score"], here["comment"])

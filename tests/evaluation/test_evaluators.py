@@ -240,7 +240,7 @@ def server() -> Iterator[LangSmithServer]:
 def client(server: LangSmithServer) -> Iterator[Client]:
     client = Client(api_url=server.url, api_key="lsv2_pt_loopback")
     yield client
-    client.cleanup(timeout=5)
+    client.cleanup(timeout=60)
 
 
 @pytest.mark.proof
@@ -254,7 +254,7 @@ def test_langsmiths_evaluate_gives_the_same_scores(client: Client, server: LangS
         )  # fmt: skip
         found = scores(results)
     assert found == sorted(expected, key=lambda row: str(row["correct"]))
-    client.flush(timeout=10)
+    client.flush(timeout=60)
     assert [path for path in server.paths if path.startswith("POST /runs")] == []
 
 

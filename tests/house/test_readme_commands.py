@@ -210,7 +210,7 @@ class Reader:
             for name in set(self.names) - before:
                 if name.startswith("test_"):
                     self.names[name]()
-        client.cleanup(timeout=5)
+        client.cleanup(timeout=60)
 
 
 def _expanded(word: str) -> list[str]:

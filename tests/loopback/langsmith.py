@@ -197,5 +197,5 @@ def tracing(**options: Any) -> Iterator[LangSmithServer]:
         client = Client(api_url=server.url, api_key="lsv2_pt_loopback", **options)
         with tracing_context(enabled=True, client=client):
             yield server
-        client.flush(timeout=30)
-        client.cleanup(timeout=5)
+        client.flush(timeout=60)
+        client.cleanup(timeout=60)

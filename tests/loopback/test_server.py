@@ -14,7 +14,7 @@ from persimchat.state import assessment, judgement
 
 def post(server: LoopbackServer, path: str, body: dict[str, Any]) -> Any:
     request = urllib.request.Request(server.url + path, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=5) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         return json.load(response)
 
 
@@ -33,7 +33,7 @@ def test_embeddings_depend_on_the_text_alone() -> None:
 
 
 def test_models_are_listed() -> None:
-    with LoopbackServer() as server, urllib.request.urlopen(server.url + "/models", timeout=5) as response:
+    with LoopbackServer() as server, urllib.request.urlopen(server.url + "/models", timeout=60) as response:
         assert json.load(response)["data"][0]["id"] == "test-model"
 
 

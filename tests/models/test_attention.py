@@ -209,11 +209,11 @@ async def test_scorers_wait_in_a_thread_of_their_own():
 
     def read(number: int) -> str:
         begun.append(number)
-        assert first.wait(10)
+        assert first.wait(60)
         return threading.current_thread().name
 
     reads = [asyncio.create_task(reading(read, number)) for number in range(100)]
-    assert await asyncio.wait_for(asyncio.to_thread(lambda: "written"), 5) == "written"
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "written"), 60) == "written"
     for unwanted in reads[2:]:
         unwanted.cancel()
     await asyncio.sleep(0)

@@ -203,7 +203,7 @@ async def test_what_langgraph_cancels_is_waited_for_and_counted(serve: Serve, si
 
     def answer(_: dict[str, Any]) -> Any:
         came.set()
-        over.wait(20)
+        over.wait(60)
         return RIGHT
 
     server = serve(answer)

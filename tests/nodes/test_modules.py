@@ -189,7 +189,7 @@ class Together:
     """Lets nobody pass until as many have come as belong to one step; a step in sequence would never be complete."""
 
     def __init__(self, parties: int) -> None:
-        self.barrier = threading.Barrier(parties, timeout=20)
+        self.barrier = threading.Barrier(parties, timeout=60)
 
     def __call__(self) -> None:
         self.barrier.wait()

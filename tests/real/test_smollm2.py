@@ -81,7 +81,7 @@ async def test_two_at_once_share_one_server_which_is_started_anew_when_it_died(m
     key = both[0].openai_api_key.get_secret_value()  # type: ignore[attr-defined]
     assert key not in " ".join(first.cmdline()) + str(first.environ())
     first.kill()
-    first.wait(10)
+    first.wait(60)
     await ready_model("smollm2", Settings())
     (second,) = servers_of(os.getpid())
     assert second.pid != first.pid
@@ -209,7 +209,7 @@ def test_a_discussion_killed_resumed_and_replayed(tmp_path: Path) -> None:
     running = servers_of(process.pid) if process.poll() is None else []
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    gone, alive = psutil.wait_procs(running, timeout=10)
+    gone, alive = psutil.wait_procs(running, timeout=60)
     assert len(gone) == 1
     assert alive == []
     done = persimchat("resume", "latest", "--quiet", cwd=tmp_path)

@@ -112,7 +112,7 @@ async def test_a_message_does_not_wait_for_judgements_and_these_are_asked_once(
     release = threading.Event()
 
     def slow(_: Any) -> dict[str, Any]:
-        assert release.wait(20)
+        assert release.wait(60)
         return reaction()
 
     scripted = Scripted(companion=WORDS, reaction=slow)

@@ -290,10 +290,10 @@ async def test_control_from_another_thread() -> None:
     begun, asked, done = threading.Event(), threading.Event(), threading.Event()
 
     def person() -> None:
-        assert begun.wait(30)
+        assert begun.wait(60)
         control.raise_hand(LI)
         control.say("From far away.")
-        assert asked.wait(30)
+        assert asked.wait(60)
         control.answer("Water.")
         done.set()
 

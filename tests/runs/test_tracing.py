@@ -183,8 +183,8 @@ def test_nothing_is_sent_while_tracing_is_off() -> None:
         client = Client(api_url=server.url, api_key=SMITH_KEY)
         with tracing_context(enabled=False, client=client):
             talk(max_messages=1)
-        client.flush(timeout=10)
-        client.cleanup(timeout=5)
+        client.flush(timeout=60)
+        client.cleanup(timeout=60)
         assert [path for path in server.paths if path != "GET /info"] == []
 
 

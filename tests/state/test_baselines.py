@@ -451,7 +451,7 @@ def test_only_participants_ever_speak(text: str):
     assert all(stranger and "\n" not in stranger for stranger in script.strangers)
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", ["> " * 50_000, "*" * 50_000, "(" * 50_000, "Eva (" * 20_000, "A " * 50_000 + ":"])
 def test_long_nonsense_takes_no_time(text: str):
     parse_script(f"Eva: {text}\n{text}", CAST)

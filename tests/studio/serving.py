@@ -103,7 +103,7 @@ def serving(root: Path, place: Path) -> Iterator[Server]:
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -43,7 +43,7 @@ from persimchat.state.settings import Settings
 
 WAIT_S = 90
 """How long a browser waits for what it shall see: a busy machine is slow, and a fault is one after a minute, too."""
-SEE_S = 20
+SEE_S = 60
 """How long a simulated user waits for it."""
 MOVING = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 """What a busy machine shows a click: a menu that is still moving, an element that the page has just drawn anew."""
@@ -134,7 +134,7 @@ class Server:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ async def begun(web: WebContext, press: Callable[[], object]) -> LiveRun:
 
     web.runs.start = told
     press()
-    return await asyncio.wait_for(runs.get(), 30)
+    return await asyncio.wait_for(runs.get(), 60)
 
 
 async def started(user: User, web: WebContext) -> str:

@@ -159,7 +159,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
 
     browser.get("about:blank")
     os.kill(servers[0].process.pid, signal.SIGKILL)
-    servers[0].process.wait(20)
+    servers[0].process.wait(60)
     servers.append(Server(servers[0].folder, "--out", "conversations"))
     page.open(servers[1], run)
     page.until(lambda: "Unfinished" in page.header)

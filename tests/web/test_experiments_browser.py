@@ -40,7 +40,7 @@ def driver(server: Server) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(command, cwd=server.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield process
     process.kill()
-    process.wait(20)
+    process.wait(60)
 
 
 def done(page: Page) -> int:

@@ -59,7 +59,7 @@ def served(folder: Path, *options: str, command: tuple[str, ...] = ("companion",
         yield lines
     finally:
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         assert "Traceback" not in process.stderr.read()
 
 
@@ -104,7 +104,7 @@ def ask_by_udp(line: str) -> dict[str, object]:
     port = int(line.strip().rpartition(":")[2])
     message = {"persona_name": "Oda", "user_name": "Petr", "message": "What is my dog called?"}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as game:
-        game.settimeout(30)
+        game.settimeout(60)
         game.sendto(json.dumps({"type": "PROMPTMESSAGE", "data": message}).encode(), ("127.0.0.1", port))
         found = json.loads(game.recv(65_535))
     return dict(found["data"])
@@ -208,7 +208,7 @@ async def talking(world: World) -> AsyncIterator[Any]:
 
 
 async def test_words_that_come_while_a_person_is_forgotten_wait_and_are_answered(world: World) -> None:
-    async with talking(world) as say, asyncio.timeout(20):
+    async with talking(world) as say, asyncio.timeout(60):
         assert [await say("Petr", "My sister is called Mira."), await say("Eva", "Hello!")] == [200, 200]
         forgetting = asyncio.create_task(world.forget("Petr", "Oda"))
         said = []
