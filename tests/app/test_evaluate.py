@@ -342,14 +342,15 @@ def test_bad_pairs(command: Run, write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("moments", [(20,), pytest.param((3, 20, 50), marks=pytest.mark.long)])
 def test_killed_at_any_moment_it_asks_only_what_is_missing(
-    command: Run, serve: Serve, process: Callable[..., Any]
+    command: Run, serve: Serve, process: Callable[..., Any], moments: tuple[int, ...]
 ) -> None:
     folders = [run_about(RUNS, topic) for topic in topics(8)]
     judge = Planned()
     asked = ("dimensions", *map(str, folders), "--by", serve(judge, delay_s=0.05).model(), "--repeats", "2")
     total = 8 * 8 * 2
-    for kept in (3, 20, 50):
+    for kept in moments:
         child = process("evaluate", *asked)
         while child.poll() is None and sum(map(_lines, folders)) < kept:
             time.sleep(0.01)

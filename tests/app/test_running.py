@@ -13,6 +13,7 @@ import pytest
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 from run_folders import rewrite
+from sampling import sampled
 
 from persimchat.app.commands.setting_command import choices_in
 from persimchat.state.errors import InputError
@@ -165,10 +166,10 @@ ARGUMENTS = ("run", "Should our town close its centre to cars?", "-n", "4", "--m
 
 
 @pytest.mark.proof
-def test_seeds(finished: Run, only_run: Callable[[Path], Path], tmp_path: Path):
+def test_seeds(command: Run, only_run: Callable[[Path], Path], tmp_path: Path):
     kept = {}
     for name, seed in (("first", "5"), ("again", "5"), ("other", "6")):
-        done = finished(*ARGUMENTS, "--seed", seed, "--selection", "softmax", "--out", name, "--quiet")
+        done = command(*ARGUMENTS, "--seed", seed, "--selection", "softmax", "--out", name, "--quiet")
         assert done.code == 0, done.err
         run = only_run(tmp_path / name)
         kept[name] = [logged(run, kind) for kind in ("utterance", "mind")]
@@ -308,7 +309,7 @@ def stopped_run(run: Path) -> int:
     return len(turns)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", sampled([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 1))
 def test_a_signal_in_the_middle(
     number: signal.Signals, process: Callable[..., Any], serve: Serve, only_run: Callable[[Path], Path], tmp_path: Path
 ):

@@ -196,7 +196,7 @@ def is_alive(process: psutil.Process) -> bool:
     return False
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     """One of two is killed while it holds conversations; they go on, and the tables are those of one process."""
     make(base={**make().base.model_dump(exclude_unset=True), "settings": {"model": "offline", "max_messages": 4}})

@@ -45,7 +45,7 @@ from persimchat.state.errors import InputError, ModelError
 Make = Callable[..., Experiment]
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """Twelve cells; again, no call; in another folder, the same tables but for times."""
     monkeypatch.chdir(root)
