@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -46,13 +47,19 @@ def settings(**more: Any) -> Settings:
     return Settings(**{"model": "offline", "max_messages": 6, "closing": "off", "human_turns": "hand", **more})
 
 
+HELD: dict[str, TemporaryDirectory[str]] = {}
+
+
 async def run(out: Path, name: str = "source", **more: Any) -> Path:
-    """A run that has ended, in which a person said something at turn 3."""
-    control = Control()
-    async for event in run_simulation(SCENARIO, settings(**more), out=out, run=name, control=control):
-        if event.event == "utterance" and event.turn == 2:
-            control.say("I would rather have water.", speaker=LI)
-    return out / name
+    """A run that has ended, in which a person said something at turn 3: a copy of one that is held once."""
+    key = repr((name, more))
+    if key not in HELD:
+        HELD[key], control = TemporaryDirectory(), Control()
+        held = Path(HELD[key].name)
+        async for event in run_simulation(SCENARIO, settings(**more), out=held, run=name, control=control):
+            if event.event == "utterance" and event.turn == 2:
+                control.say("I would rather have water.", speaker=LI)
+    return Path(shutil.copytree(Path(HELD[key].name, name), out / name))
 
 
 async def branch(source: Path, turn: int, **more: Any) -> Path:

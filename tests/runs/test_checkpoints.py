@@ -31,6 +31,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from loopback.server import free_port
 from run_files import logged
 from run_folders import write_run
+from sampling import sampled
 
 from persimchat.graph.kinds import graph_for
 from persimchat.graph.langgraph_compat import begin_above
@@ -541,7 +542,7 @@ async def test_a_graph_that_keeps_its_own_checkpoints(tmp_path: Path, another_pr
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("back", [-60, -3600, 3600])
+@pytest.mark.parametrize("back", sampled([-60, -3600, 3600], 1))
 def test_a_clock_that_is_put_right_again_loses_nothing(tmp_path: Path, back: int) -> None:
     process(tmp_path, "run", messages=9, kill=3, dies=True)
     process(tmp_path, "resume", shift=back, resumes=[[6, back]])
@@ -553,7 +554,7 @@ def test_a_clock_that_is_put_right_again_loses_nothing(tmp_path: Path, back: int
     assert transcript(tmp_path / "a") == list(expected.values())
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_several_resumes_in_one_process_and_a_branch(tmp_path: Path) -> None:
     process(tmp_path, "run", messages=2)
     process(tmp_path, "resume", resumes=[[3, -60], [4, 7200], [5, -86400]])

@@ -14,6 +14,7 @@ from loopback.failing import HEARING, Failing
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
+from sampling import sampled
 
 import persimchat
 from persimchat.memory.store import MemoryStore
@@ -107,7 +108,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
 
 @pytest.mark.proof
 @pytest.mark.usefixtures("quick_retries")
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 3))
 async def test_what_passes_soon_is_outlasted(
     tmp_path: Path, undisturbed: dict[str, dict[str, Any]], fault: str
 ) -> None:
@@ -123,7 +124,7 @@ async def test_what_passes_soon_is_outlasted(
 
 @pytest.mark.proof
 @pytest.mark.usefixtures("quick_retries")
-@pytest.mark.parametrize("kind", ["discussion", "debate"])
+@pytest.mark.parametrize("kind", sampled(["discussion", "debate"], 1))
 @pytest.mark.parametrize("fault", ["busy", "broken", "refuses the key", "no protocol"])
 async def test_what_lasts_ends_the_run_which_goes_on(
     tmp_path: Path, undisturbed: dict[str, dict[str, Any]], kind: str, fault: str

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,16 +35,18 @@ def driver() -> Iterator[Driver]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Undisturbed]:
-    """By kind of conversation, how it goes without a kill, and how often it comes by every site."""
-    runs = {}
-    for kind in KINDS:
+def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed]:
+    """How a kind of conversation goes without a kill, and how often it comes by every site."""
+
+    @cache
+    def held(kind: str) -> Undisturbed:
         out = tmp_path_factory.mktemp(kind)
         run = driver.child("run", out, kind)
         assert run["status"] == 0
         assert len(run["said"]) == UTTERANCES[kind]
-        runs[kind] = Undisturbed(read_whole(out / RUN), manifest_of(out), run, run["sites"])
-    return runs
+        return Undisturbed(read_whole(out / RUN), manifest_of(out), run, run["sites"])
+
+    return held
 
 
 def manifest_of(out: Path) -> dict[str, Any]:
@@ -169,9 +172,9 @@ def number(sites: dict[str, int], site: str, far: float) -> int:
 @pytest.mark.proof
 @pytest.mark.parametrize(("kind", "site", "far"), sampled(POINTS, 12))
 def test_killed_and_resumed(
-    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, far: float
+    driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str, site: str, far: float
 ) -> None:
-    expected = undisturbed[kind]
+    expected = undisturbed(kind)
     point = (site, number(expected.sites, site, far))
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
     resumed = driver.child("resume", tmp_path, kind)
@@ -204,7 +207,7 @@ ACTS: dict[str, tuple[str, int, int, dict[str, int]]] = {
 
 @pytest.mark.parametrize("where", sampled(ACTS, 4))
 def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
-    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, where: str
+    driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, where: str
 ) -> None:
     site, time, utterances, happened = ACTS[where]
     assert driver.child("run", tmp_path, "story", point=(site, time))["status"] == -9
@@ -214,15 +217,15 @@ def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
     resumed = driver.child("resume", tmp_path, "story")
     assert (resumed["status"], resumed["error"]) == (0, "")
     assert resumed["said"] == list(range(1, UTTERANCES["story"] + 1))
-    check_equal(tmp_path, resumed, undisturbed["story"])
+    check_equal(tmp_path, resumed, undisturbed("story"))
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("kind", "site", "time"), sampled(RESUMES, 3))
 def test_killed_while_resuming(
-    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, time: int
+    driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str, site: str, time: int
 ) -> None:
-    expected = undisturbed[kind]
+    expected = undisturbed(kind)
     torn = number(expected.sites, "_write:torn", MIDDLE)
     assert driver.child("run", tmp_path, kind, point=("_write:torn", torn))["status"] == -9
     assert driver.child("resume", tmp_path, kind, point=(site, time))["status"] == -9
@@ -233,7 +236,9 @@ def test_killed_while_resuming(
 
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", sampled([kind for kind in KINDS if kind != "fixed"], 2))
-def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
+def test_killed_again_and_again(
+    driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str
+) -> None:
     """A run that never gets farther than some forty requests at a time comes to its end all the same."""
     point = ("judge:before", 15 if kind in ("listeners", "story", "played") else 40)  # there are fewer requests
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
@@ -243,7 +248,7 @@ def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturb
         assert kills < 12
     assert (resumed["status"], resumed["error"]) == (0, "")
     assert kills >= (2 if kind in ("pruned", "revised", "story", "played") else 3)
-    check_equal(tmp_path, resumed, undisturbed[kind])
+    check_equal(tmp_path, resumed, undisturbed(kind))
 
 
 def test_killed_before_anything_was_written(driver: Driver, tmp_path: Path) -> None:

@@ -372,9 +372,7 @@ async def replayed(folder: Path) -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(900)
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
-)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 @example(topic="0", one="0", other=":\u200b", about="0", debate=True, seed=0)
 @given(topic=ANY, one=ANY, other=ANY, about=ANY, debate=st.booleans(), seed=st.integers(0, 3))
 def test_a_clear_error_or_a_well_formed_run(

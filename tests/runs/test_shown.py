@@ -84,7 +84,7 @@ async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     assert list(json.loads(row)["standings"]) == names
 
 
-@pytest.mark.proof
+@pytest.mark.long
 async def test_conditions_of_some_are_theirs(tmp_path: Path) -> None:
     found = 0
     for seed in range(10):

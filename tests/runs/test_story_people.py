@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from minds_told import breakouts
 from run_files import conversation, drop, logged, read_whole, run_json
+from sampling import sampled
 from story_talks import NAMES, scenario
 
 from persimchat.personas.scenario import load_story, with_people
@@ -322,7 +323,7 @@ def test_the_past_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
+@pytest.mark.parametrize("cognition", sampled(["full", "compact", "lean"], 1))
 async def test_calls_are_those_estimated(cognition: str, tmp_path: Path) -> None:
     for number, story in enumerate((WORKSHOP, load_story())):
         out = tmp_path / str(number)
