@@ -98,7 +98,7 @@ def test_the_wait_is_one_line_and_ctrl_c_ends_it(serving: Serve, tmp_path: Path)
     screen = Terminal(*RUN, "--model", server.model(), "--out", str(tmp_path / "runs"), env=environment())
     try:
         screen.until(f"waiting for {server.url} (3 s); Ctrl-C ends", "(4 s); Ctrl-C ends")
-        screen.keys("\x03")
+        screen.interrupt()
         code, shown = screen.end()
     finally:
         screen.close()

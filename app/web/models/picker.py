@@ -26,7 +26,7 @@ from ....models.offers import (
     missing_packages,
     parts_of,
 )
-from ....models.waiting import Waiting, waits_told
+from ....models.waiting import Tell, Waiting, waits_told
 from ....state.configuration import load_settings
 from ....state.errors import InputError, PerSimChatError
 from ....state.settings import Settings
@@ -136,7 +136,7 @@ class ModelPicker:
         self._test.props(add="loading")
         self._told.say("plain", t("models.testing"))
         try:
-            with waits_told(self._waits):
+            with waits_told(self._waits(t("models.testing"))):
                 told = "good", t("models.works", seconds=number((await test_model(asked)).seconds, 1))
         except PerSimChatError as error:
             told = "bad", error.sentence
@@ -145,9 +145,16 @@ class ModelPicker:
         if asked == self.value:
             self._told.say(*told)
 
-    def _waits(self, waits: list[Waiting]) -> None:
-        with self._told.place:
-            self._told.say("plain", silent(waits) if waits else t("models.testing"))
+    def _waits(self, otherwise: str = "") -> Tell:
+        """Says which server is silent, or else something other, as long as nobody has chosen another model."""
+        parts = self._parts
+
+        def say(waits: list[Waiting]) -> None:
+            if parts == self._parts:
+                with self._told.place:
+                    self._told.say("plain", silent(waits) if waits else otherwise)
+
+        return say
 
     def _read(self, value: str) -> Parts:
         return Parts(NONE) if self._none and not value.strip() else parts_of(value or OFFLINE)
@@ -174,7 +181,7 @@ class ModelPicker:
         parts = self._parts
         address = parts.address if parts.provider == SERVER else parse_model_name(f"{OLLAMA}:any").base_url or ""
         try:
-            with waits_told(self._waits):
+            with waits_told(self._waits()):
                 names = await served_models(address, patience_s())
         except PerSimChatError as error:
             if self._parts.address == parts.address and self._parts.provider == parts.provider:
