@@ -18,6 +18,7 @@ from ..memory.store import store
 from ..models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
 from ..models.health_check import check_model, named_models, reach
 from ..models.naming import default_model_name
+from ..models.waiting import waiting_for
 from ..state.errors import InputError, PerSimChatError
 from ..state.memory import new_memory
 from ..state.settings import Settings
@@ -66,14 +67,15 @@ async def _checked(part: str, check: Callable[[], Awaitable[str]]) -> Finding:
 
 
 async def _check_model(name: str, settings: Settings) -> str:
-    """Find out within three seconds whether the model's server is there, then ask it."""
+    """Find out whether the model's server is there, then ask it."""
     await reach(name, settings)
     return await check_model(name, settings)
 
 
 async def _check_embedding(settings: Settings, vectors: list[Vectors]) -> str:
     started = time.perf_counter()
-    rows = await embed(settings, [_TEXT])
+    with waiting_for(settings.embedding):
+        rows = await embed(settings, [_TEXT])
     vectors.append(rows)
     return f"{settings.embedding}: {rows.shape[1]} dimensions, {time.perf_counter() - started:.1f} s"
 

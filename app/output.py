@@ -7,12 +7,14 @@ import io
 import json
 import os
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 import typer
 
-from ..state.plain_text import quoted
+from ..state.plain_text import one_line, quoted
 
 DONE: Final = 0
 DIFFERS: Final = 1
@@ -20,6 +22,7 @@ BAD_INPUT: Final = 2
 MODEL_FAILURE: Final = 3
 INTERRUPTED: Final = 130
 
+_EVERY_S: Final = 10.0
 _SHOWN: Final = 40
 """The most characters of a wrong value that an error shows."""
 
@@ -108,6 +111,61 @@ def warn(text: str) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
+
+
+class Line:
+    """A line of standard error that changes; where there is no terminal, a line now and then.
+
+    Args:
+        quiet: write nothing.
+        at_once: where there is no terminal, write the first line at once, not after a while.
+    """
+
+    def __init__(self, *, quiet: bool = False, at_once: bool = False) -> None:
+        self._quiet, self._changes = quiet, on_terminal() and sys.stderr.isatty()
+        self._next, self._open = time.monotonic() + (0.0 if at_once else _EVERY_S), False
+
+    def show(self, text: str) -> None:
+        """Show this in place of what was there."""
+        if self._quiet:
+            return
+        if self._changes:
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"\r\x1b[K{text}")
+                sys.stderr.flush()
+            self._open = True
+        elif time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY_S
+            warn(text)
+
+    def clear(self) -> None:
+        """Take the line that changes away."""
+        if self._open:
+            self.show("")
+        self._open = False
+
+    def end(self) -> None:
+        """Leave the line that changes."""
+        if self._open:
+            warn("")
+        self._open = False
+
+
+@contextlib.contextmanager
+def waits_shown() -> Iterator[None]:
+    """Say on standard error which servers of models are waited for, if one is silent for long."""
+    from ..models.waiting import Waiting, waits_told
+
+    line = Line(at_once=True)
+
+    def show(waits: list[Waiting]) -> None:
+        if waits:
+            line.show(one_line(f"waiting for {', '.join(map(str, waits))}; Ctrl-C ends"))
+        else:
+            line.clear()
+
+    with waits_told(show):
+        yield
 
 
 def on_terminal() -> bool:

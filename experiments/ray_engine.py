@@ -30,7 +30,7 @@ UP_WITHIN_S: Final = 60.0
 """A worker that is not up after so many seconds, at the start or after its death, is given up."""
 _STOPS_WITHIN_S: Final = 30.0
 """Seconds that a conversation has to stop in good order."""
-_REACHED_WITHIN_S: Final = 5.0
+_REACHED_WITHIN_S: Final = 30.0
 _EVERY_S: Final = 0.2
 _AT_ONCE: Final = 10_000
 """Calls that a worker takes at the same time; the driver sees to it that it holds no more attempts than it should."""

@@ -26,11 +26,13 @@ from .local.gguf import read_header
 from .local.server import context_of
 from .naming import ModelName, may_have_own_key
 from .profiles import profile_of
+from .waiting import waiting_for
 
 OLLAMA_CONTEXT: Final = 4096
 """Ollama's default context (`num_ctx`): it silently cuts longer prompts, and its OpenAI protocol cannot raise it."""
 
-_WAIT_S: Final = 3.0
+_WAIT_S: Final = 30.0
+"""The most seconds to wait for a server that says nothing; it is asked nothing more then."""
 _LONGEST_BODY: Final = 1 << 20
 _SENSIBLE: Final = range(128, 100_000_001)
 """Reported lengths of a context that are believed, in tokens."""
@@ -114,7 +116,8 @@ async def _told_by_server(name: ModelName, kind: str) -> int | None:
     if name.key not in _told:
         async with _ASKING.get(name.key, asyncio.Lock):
             if name.key not in _told:
-                tokens, reached = await asyncio.to_thread(_ask_ollama if kind == "ollama" else _ask_server, name)
+                with waiting_for(name.base_url or name.written):
+                    tokens, reached = await asyncio.to_thread(_ask_ollama if kind == "ollama" else _ask_server, name)
                 if not reached:
                     return None  # the next request asks again
                 _told[name.key] = tokens
@@ -211,7 +214,7 @@ class _Asking:
     """Small requests to a model's server: no redirects, a short time limit, no long answers, and never an error."""
 
     def __init__(self, name: ModelName) -> None:
-        self._name, self.reached = name, False
+        self._name, self.reached, self._silent = name, False, False
 
     def __enter__(self) -> _Asking:
         import httpx  # takes half a second
@@ -231,9 +234,9 @@ class _Asking:
     def __call__(self, method: str, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         import httpx
 
-        if urlsplit(url).netloc != urlsplit(self._name.base_url or "").netloc:
+        if self._silent or urlsplit(url).netloc != urlsplit(self._name.base_url or "").netloc:
             return {}
-        over, read = time.monotonic() + 2 * _WAIT_S, b""
+        over, read = time.monotonic() + _WAIT_S, b""
         try:
             with self._client.stream(method, url, json=body) as response:
                 self.reached = True
@@ -245,7 +248,7 @@ class _Asking:
                         return {}
             found = json.loads(read)
         except httpx.TimeoutException:
-            self.reached = True  # the server runs, but does not answer this
+            self.reached = self._silent = True  # the server runs, but does not answer this
             return {}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
             return {}

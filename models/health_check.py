@@ -1,7 +1,8 @@
-"""Says whether a model can be asked: within three seconds before a run begins, or with a tiny request for `doctor`.
+"""Says whether a model can be asked: before a run begins, or with a tiny request for `doctor`.
 
-The requests to servers are small: no redirect is followed, at most 64 KiB are read, and link-local addresses are
-refused, so that a typed address cannot be used to look around where this machine is.
+A server that refuses is told at once; one that says nothing is waited for up to `timeout_s` (`waiting`). Requests to
+servers are small: no redirect is followed, at most 64 KiB are read, and link-local addresses are refused, so that a
+typed address cannot be used to look around where this machine is.
 """
 
 from __future__ import annotations
@@ -32,11 +33,10 @@ from .local.files import model_file
 from .naming import OPENAI_URL, ModelName, default_model_name, may_have_own_key, parse_model_name, server_address, shown
 from .registry import ready_model
 from .schemas import prompt_schema
+from .waiting import waiting_for
 
-WITHIN_S: Final = 2.8
-"""Seconds after which a server that has said nothing counts as one that does not answer."""
-
-_ANSWER_S: Final = 60.0
+_CONNECT_S: Final = 30.0
+"""The most seconds until a server takes a connection; `timeout_s` if that is less."""
 _MOST_BYTES: Final = 64 * 1024
 _MOST_NAMES: Final = 500
 _NAMED: Final = 5
@@ -46,18 +46,20 @@ _NOT_THERE: Final = (404, 405, 501)
 
 
 async def reach(name: str, settings: Settings, *, ask: bool = False) -> None:
-    """Make sure that a model can be asked, as far as that shows within three seconds.
+    """Make sure that a model can be asked, as far as that shows without a question.
 
     Args:
         name: the model's name.
-        settings: with which it would be asked.
-        ask: also ask a server given by its address for one word, and wait for it up to a minute.
+        settings: with which it would be asked; a server is waited for up to `timeout_s`.
+        ask: also ask a server given by its address for one word.
 
     Raises:
         InputError: the name is wrong, or a key, a file or a library is missing.
-        ModelError: its server cannot be reached, refuses the key, does not know the model, or is none.
+        ModelError: its server cannot be reached, says nothing in time, refuses the key, does not know the model, or is
+            none.
     """
     parsed = parse_model_name(name)
+    server = _Server(parsed, settings.timeout_s)
     match parsed.provider:
         case "offline":
             return
@@ -67,15 +69,15 @@ async def reach(name: str, settings: Settings, *, ask: bool = False) -> None:
             await ready_model(name, settings)
         case "azure":
             await ready_model(name, settings)
-            await _Server(parsed).exists()
+            await server.exists()
         case "openai":
             await ready_model(name, settings)
             if parsed.base_url == OPENAI_URL:
-                await _Server(parsed).knows_by_path()
+                await server.knows_by_path()
             else:
-                await _Server(parsed).serves(ask=ask)
+                await server.serves(ask=ask)
         case "compatible" | "ollama":
-            await _Server(parsed).serves(ask=ask)
+            await server.serves(ask=ask)
 
 
 async def reach_all(settings: Settings) -> None:
@@ -87,7 +89,7 @@ async def reach_all(settings: Settings) -> None:
     """
     servers = [_told(name, settings) for name in named_models(settings)]
     if "@" in settings.embedding:
-        servers.append(_there(settings.embedding))
+        servers.append(_there(settings.embedding, settings))
     for error in await asyncio.gather(*servers):
         if error is not None:
             raise error
@@ -108,26 +110,27 @@ async def _told(name: str, settings: Settings) -> InputError | ModelError | None
     return None
 
 
-async def _there(embedding: str) -> InputError | ModelError | None:
+async def _there(embedding: str, settings: Settings) -> InputError | ModelError | None:
     try:
-        await _Server(parse_model_name(embedding)).exists()
+        await _Server(parse_model_name(embedding), settings.timeout_s).exists()
     except (InputError, ModelError) as error:
         return error
     return None
 
 
-async def served_models(address: str) -> list[str]:
+async def served_models(address: str, timeout_s: float) -> list[str]:
     """The models that a server lists, in its order.
 
     Args:
         address: as `http://localhost:8000/v1`.
+        timeout_s: the most seconds to wait for it.
 
     Raises:
         InputError: the address is none, has credentials, or is link-local.
         ModelError: nothing there answers in time, or not with a list of models.
     """
     address = server_address(address.strip(), "the address of the server")
-    server = _Server(ModelName(address, "compatible", "", address))
+    server = _Server(ModelName(address, "compatible", "", address), timeout_s)
     status, body = await server.request("GET", "/models")
     names = _names(body)
     if names is None:
@@ -138,8 +141,8 @@ async def served_models(address: str) -> list[str]:
 class _Server:
     """A model's server, and small requests to it."""
 
-    def __init__(self, name: ModelName) -> None:
-        self._name = name
+    def __init__(self, name: ModelName, timeout_s: float) -> None:
+        self._name, self._timeout_s = name, timeout_s
         self._base = (name.base_url or "").rstrip("/")
 
     async def exists(self) -> None:
@@ -162,16 +165,11 @@ class _Server:
         if names and not known and self._name.provider == "ollama":
             raise self._unknown(names)
         if not known or ask:
-            await self._answers(names or [], wait_s=_ANSWER_S if ask else WITHIN_S)
+            await self._answers(names or [])
 
-    async def _answers(self, names: Sequence[str], *, wait_s: float) -> None:
+    async def _answers(self, names: Sequence[str]) -> None:
         asked = {"model": self._name.model, "messages": [{"role": "user", "content": "Say hello."}], "max_tokens": 1}
-        try:
-            status, body = await self.request("POST", "/chat/completions", asked, wait_s=wait_s)
-        except _TooSlow:
-            if names and wait_s == WITHIN_S:
-                return  # it is there, and may be loading the model
-            raise
+        status, body = await self.request("POST", "/chat/completions", asked)
         if status == 200 and isinstance(body, dict) and "choices" in body:
             return
         if names and status in (400, 404, 422):
@@ -200,32 +198,36 @@ class _Server:
         return self._explained(_Answered(status, body))
 
     def _explained(self, error: Exception) -> ModelError:
-        return model_error(error, self._name, timeout_s=WITHIN_S)
+        return model_error(error, self._name, timeout_s=self._timeout_s)
 
-    async def request(self, method: str, path: str, body: Any = None, *, wait_s: float = WITHIN_S) -> tuple[int, Any]:
+    async def request(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Status and JSON of an answer; None where it is not JSON or too long.
 
         Raises:
             InputError: the address is link-local.
             ModelError: it could not be reached, or said nothing in time.
         """
-        try:
-            async with asyncio.timeout(wait_s):
-                await _refuse_link_local(self._base)
-                return await self._asked(method, path, body, wait_s)
-        except TimeoutError as error:
-            raise _TooSlow(
-                f"nothing answers at {self._base} within {round(wait_s)} seconds",
-                model=self._name.written,
-                remedy="Is the server started? Check its address, too.",
-            ) from error
+        with waiting_for(self._base):
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    await _refuse_link_local(self._base)
+                    return await self._asked(method, path, body)
+            except TimeoutError as error:
+                raise self._silent(
+                    self._timeout_s, "Is the server started? If it only needs longer, raise timeout_s."
+                ) from error
 
-    async def _asked(self, method: str, path: str, body: Any, wait_s: float) -> tuple[int, Any]:
+    def _silent(self, seconds: float, remedy: str) -> ModelError:
+        what = f"nothing answers at {self._base} within {seconds:g} seconds"
+        return ModelError(what, model=self._name.written, remedy=remedy)
+
+    async def _asked(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         import httpx  # takes half a second
 
-        client = httpx.AsyncClient(
-            **client_options(self._name, wait_s), follow_redirects=False, headers=_headers(self._name)
-        )
+        options = client_options(self._name, self._timeout_s) | {
+            "timeout": httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
+        }
+        client = httpx.AsyncClient(**options, follow_redirects=False, headers=_headers(self._name))
         try:
             async with client, client.stream(method, f"{self._base}{path}", json=body) as response:
                 read = b""
@@ -233,6 +235,9 @@ class _Server:
                     read += part
                     if len(read) > _MOST_BYTES:
                         return response.status_code, None
+        except httpx.ConnectTimeout as error:
+            seconds = min(_CONNECT_S, self._timeout_s)
+            raise self._silent(seconds, "Is the server started? Check its address, too.") from error
         except httpx.TimeoutException as error:
             raise TimeoutError from error
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -240,10 +245,6 @@ class _Server:
         with suppress(ValueError, RecursionError):
             return response.status_code, json.loads(read)
         return response.status_code, None
-
-
-class _TooSlow(ModelError):
-    """A server said nothing in time."""
 
 
 class _Answered(Exception):
@@ -319,7 +320,8 @@ async def check_model(name: str, settings: Settings) -> str:
         return f"{parsed.written}: built in, needs no server and no key"
     exchange = Exchange(settings, "", "", 0, parsed)
     started = time.perf_counter()
-    await judgement(exchange, render("json_answer", schema=prompt_schema(Action)), Action)
+    with waiting_for(parsed.written):
+        await judgement(exchange, render("json_answer", schema=prompt_schema(Action)), Action)
     seconds = time.perf_counter() - started
     asked = "1 request" if exchange.tally.requests == 1 else f"{exchange.tally.requests} requests"
     form = _FORMS[ladder.rung(parsed)]

@@ -139,7 +139,7 @@ class Ledger:
         self._untold = None if self._untold is None else {}
         return news
 
-    async def settled(self, *, within_s: float = 5.0) -> bool:
+    async def settled(self, *, within_s: float = 30.0) -> bool:
         """Wait until no request is under way, so that the use of cancelled requests is known.
 
         LangGraph does not wait for the steps that it cancels when another step fails.

@@ -30,6 +30,7 @@ from ..models.local.gguf import read_header
 from ..models.naming import ModelName, parse_model_name
 from ..models.recording import Request
 from ..models.registry import ready_model
+from ..models.waiting import waiting_for
 from ..personas.catalogue import shipped
 from ..state import judgement, mind
 from ..state.scenario import Scenario
@@ -203,7 +204,8 @@ async def try_model(name: str, settings: Settings, questions: Sequence[Question]
         exchange = _Seen(settings, "", question.module, 0, parsed)
         started = asyncio.get_running_loop().time()
         try:
-            await _ask(exchange, question, row)
+            with waiting_for(trial.model):
+                await _ask(exchange, question, row)
         except TransientModelError:
             if number == 0:
                 raise

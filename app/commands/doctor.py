@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from ...state.plain_text import one_line
-from ..output import say
+from ..output import say, waits_shown
 from .options import Assignments, option
 
 EXAMPLES: Final = """\b
@@ -54,11 +54,12 @@ def doctor(
     async def report() -> list[int]:
         codes = []
         try:
-            async for finding in examine(settings):
-                word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
-                part = "model" if finding.part == "note" else finding.part
-                say(f"{word:<8} {part:<10} {one_line(finding.text)}")
-                codes.append(finding.exit_code)
+            with waits_shown():
+                async for finding in examine(settings):
+                    word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
+                    part = "model" if finding.part == "note" else finding.part
+                    say(f"{word:<8} {part:<10} {one_line(finding.text)}")
+                    codes.append(finding.exit_code)
         finally:
             await close_models()
         return [code for code in codes if code]

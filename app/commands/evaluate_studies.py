@@ -13,7 +13,7 @@ import typer
 from ...state.errors import InputError
 from ...state.folders import RESULTS
 from ..output import Interrupted, say, warn
-from .experiment import CELLS_FAILED, Line, Many
+from .experiment import CELLS_FAILED, Many, ProgressLine
 from .experiment import Out as OutOfExperiments
 from .options import (
     OUT,
@@ -148,11 +148,11 @@ async def _driven(prepared: PreparedBenchmark, *, quiet: bool) -> BenchmarkResul
     from ..following import signals_cancel
     from .judging import progress
 
-    line = Line(quiet=quiet)
+    line = ProgressLine(quiet=quiet)
     left = len(prepared.solving.left(prepared.solver.name, prepared.solving.rows()))
     with signals_cancel(), progress(0 if quiet else left) as answered:
         try:
-            return await run_benchmark(prepared, answered=answered, tell=line.show)
+            return await run_benchmark(prepared, answered=answered, tell=line.tell)
         except asyncio.CancelledError:
             line.end()
             warn("persimchat: stopped; what was answered is kept. The same command goes on.")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +14,7 @@ import typer
 from ...state.errors import InputError
 from ...state.folders import RESULTS
 from ...state.plain_text import one_line
-from ..output import MODEL_FAILURE, Interrupted, on_terminal, say, say_object, warn
+from ..output import MODEL_FAILURE, Interrupted, Line, say, say_object, waits_shown, warn
 from .options import Address, Engine, JsonObject, Workers, option
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ CELLS_FAILED: Final = 1
 """The exit code of an experiment that is finished, but some of whose conversations failed."""
 _ASKS_ABOVE: Final = 1_000
 """The calls beyond which an experiment asks before it starts."""
-_EVERY_S: Final = 10.0
 """How often progress is told where it is not shown on one line that changes."""
 
 experiment = typer.Typer(
@@ -258,11 +255,11 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
     from ...models.registry import close_models
     from ..following import signals_cancel
 
-    line = Line(quiet=quiet)
+    line = ProgressLine(quiet=quiet)
     with signals_cancel():
         try:
             await _reach(prepared)
-            return await run_prepared(prepared, line.show, form, choice)
+            return await run_prepared(prepared, line.tell, form, choice)
         except asyncio.CancelledError:
             line.end()
             warn(f"persimchat: stopped; checkpoints and answers so far are kept. Go on with: {again}")
@@ -277,35 +274,17 @@ async def _reach(prepared: Prepared) -> None:
     from ...models.health_check import named_models, reach_all
 
     asked = {(*named_models(each.settings), each.settings.embedding): each.settings for each in _missing(prepared)}
-    for settings in asked.values():
-        await reach_all(settings)
+    with waits_shown():
+        for settings in asked.values():
+            await reach_all(settings)
 
 
-class Line:
-    """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
+class ProgressLine(Line):
+    """Tells progress."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet, self._changes = quiet, on_terminal() and sys.stderr.isatty()
-        self._told, self._open = time.monotonic(), False
-
-    def show(self, progress: Progress | Judging) -> None:
+    def tell(self, progress: Progress | Judging) -> None:
         """Show how far it is."""
-        text = _in_words(progress)
-        if self._quiet:
-            return
-        if self._changes:
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
-            self._open = True
-        elif time.monotonic() - self._told >= _EVERY_S:
-            self._told = time.monotonic()
-            warn(text)
-
-    def end(self) -> None:
-        """Leave the line that changes."""
-        if self._open:
-            warn("")
-        self._open = False
+        self.show(_in_words(progress))
 
 
 def _in_words(progress: Progress | Judging) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...state.errors import InputError
-from ..output import MODEL_FAILURE
+from ..output import MODEL_FAILURE, waits_shown
 from ..views.lead import Lead
 from .wanted import Shown, Wanted
 
@@ -89,7 +89,7 @@ def hold_run(
 
     Raises:
         InputError: a model or an embedding cannot be used; nothing has begun.
-        ModelError: a model's server is not there, told within three seconds; nothing has begun.
+        ModelError: a model's server refuses, or says nothing within `timeout_s`; nothing has begun.
         typer.Exit: it ended with an error.
     """
     import asyncio
@@ -103,7 +103,8 @@ def hold_run(
 
     async def held() -> str | None:
         if asks is not None:
-            await reach_all(asks)
+            with waits_shown():
+                await reach_all(asks)
         view, taking_part = view_for(form, people=people, moderate=moderate, lead=lead)
         events = begun(taking_part.control if taking_part else None)
         stopped = await follow(events, view, kept=kept, people=taking_part)

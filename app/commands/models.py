@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...state.plain_text import one_line
-from ..output import on_terminal, say, say_object
+from ..output import on_terminal, say, say_object, waits_shown
 from .options import Assignments, option
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def try_(
     """
     from dataclasses import asdict
 
+    from ...models.health_check import reach
     from ...models.registry import close_models
     from ...runs.trying import recorded_questions, try_model, verdict
     from .request import settings_of
@@ -120,7 +121,9 @@ def try_(
 
     async def tried() -> Trial:
         try:
-            return await try_model(name, settings, await recorded_questions(questions))
+            with waits_shown():
+                await reach(name, settings)
+                return await try_model(name, settings, await recorded_questions(questions))
         finally:
             await close_models()
 

@@ -120,8 +120,8 @@ class LiveRuns:
 
         Raises:
             InputError: a model, an embedding or a store cannot be used; nothing has begun.
-            ModelError: the server of a model is not there, refuses the key or does not know the model; told within
-                three seconds, and nothing has begun.
+            ModelError: the server of a model is not there, says nothing within `timeout_s`, refuses the key or does not
+                know the model; nothing has begun.
         """
         from ...runs.run.simulation import run_simulation  # no page needs it, nor the others below
 

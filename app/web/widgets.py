@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from nicegui import ui
+from nicegui import context, ui
 
+from ...models.waiting import Waiting, waits_told
 from ...reports.palette import BLOCK_STYLES, EMOTION_STYLES, PART_STYLES, initials, person_style, preferred
 from ...state.emotion import EMOTIONS
 from ...state.errors import PerSimChatError
@@ -309,6 +311,51 @@ def errors_shown() -> Iterator[None]:
         yield
     except PerSimChatError as error:
         notify_error(error)
+
+
+_Result = TypeVar("_Result")
+
+
+async def with_waits(work: Coroutine[Any, Any, _Result]) -> _Result | None:
+    """Do work that may wait for a model's server; while one is silent, a dialog says so, and can end the work.
+
+    Args:
+        work: it draws nothing on the page.
+
+    Returns:
+        Its result; None if the user has ended it.
+    """
+    with context.client.content, ui.dialog().props("persistent") as box, ui.card().classes("surface gap-3 max-w-full"):
+        named(box, t("models.waiting_title"))
+        ui.label(t("models.waiting_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with ui.row().classes("items-center gap-2 no-wrap text-sm"):
+            ui.spinner(size="20px").props("aria-hidden=true")
+            whom = ui.label().classes("[overflow-wrap:anywhere]").props("role=status").mark("waiting")
+            seconds = ui.label().classes("shrink-0").props("aria-hidden=true")
+        with ui.row().classes("w-full justify-end"):
+            ui.button(t("common.cancel"), on_click=lambda: doing.cancel()).props("flat no-caps").mark("stop-waiting")
+
+    def show(waits: list[Waiting]) -> None:
+        box.set_value(bool(waits))
+        if waits:
+            with box:
+                whom.set_text(silent(waits))
+                seconds.set_text(f"({max(one.seconds for one in waits)} s)")
+
+    with waits_told(show):
+        doing: asyncio.Task[_Result] = asyncio.create_task(work)
+    try:
+        await asyncio.wait([doing])
+    finally:
+        doing.cancel()
+        if not box.is_deleted:  # with the page
+            box.delete()
+    return None if doing.cancelled() else doing.result()
+
+
+def silent(waits: Sequence[Waiting]) -> str:
+    """Which servers say nothing yet, as a sentence."""
+    return t("models.waiting", servers=", ".join(one.whom for one in waits))
 
 
 def centred(icon: str, text: str, *, size: str = "64px") -> ui.column:

@@ -52,7 +52,7 @@ WORLD, SERVED = "world.sqlite", "served.txt"
 _NEW: Final = f"{WORLD}.new"
 _MEMORIES: Final = ("memory", "memory-2")
 """The names that the folder of memories has in turn."""
-_WAIT_S: Final = 10
+_WAIT_S: Final = 30
 """Seconds to wait for another process's writing."""
 _LEVELS: Final[tuple[Literal["DEFERRED"] | None, ...]] = ("DEFERRED", None)
 """Who begins a transaction: Python, or LangGraph's store."""

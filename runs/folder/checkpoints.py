@@ -28,7 +28,7 @@ _SCHEMES: Final = ("postgresql", "postgres")
 _FORMS: Final = "Use run, memory, or postgresql://user@host/database."
 _SECRETS: Final = ("password", "sslpassword", "passfile", "sslkey")
 """Secret parameters of a PostgreSQL address."""
-_WAIT_S: Final = 10
+_WAIT_S: Final = 30
 """Seconds to wait for a server's answer, and for a locked database."""
 
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -59,6 +60,10 @@ class Terminal:
                 self._read()
             if writable:
                 given = given[os.write(self._master, given[:512]) :]
+
+    def interrupt(self) -> None:
+        """Send the signal of Ctrl-C."""
+        self._child.send_signal(signal.SIGINT)
 
     def end(self) -> tuple[int, str]:
         """Read to the end; the exit code, and all text that was shown."""

@@ -75,6 +75,8 @@ class LoopbackServer:
             there is no answerer, it gives answers that fit PerSimChat's tasks.
         refuses: keys of REFUSABLE that are answered with HTTP 400.
         delay_s: seconds before an answer begins.
+        silent_s: seconds from the first request until anything is answered; for good if infinite.
+        awake: set once it answers.
         token_delay_s: seconds between the pieces of a stream.
         reports_usage: whether answers say how many tokens they took.
         tells: what it says of itself: path → JSON, or a Fault.
@@ -87,6 +89,8 @@ class LoopbackServer:
     answer: Answerer | None = None
     refuses: frozenset[str] | set[str] = frozenset()
     delay_s: float = 0.0
+    silent_s: float = 0.0
+    awake: threading.Event = field(default_factory=threading.Event)
     token_delay_s: float = 0.0
     reports_usage: bool = True
     tells: dict[str, Any] = field(default_factory=dict)
@@ -98,6 +102,9 @@ class LoopbackServer:
     def __enter__(self) -> LoopbackServer:
         self._at_once = 0
         self._lock = threading.Lock()
+        self._asked = False
+        if not self.silent_s:
+            self.awake.set()
         self.start()
         return self
 
@@ -117,6 +124,7 @@ class LoopbackServer:
         """Refuse connections from now on, and cut those that are open."""
         if self._listens:
             self._listens = False
+            self.awake.set()
             self._http.shutdown()
             self._http.server_close()
             self._http.cut()
@@ -134,6 +142,16 @@ class LoopbackServer:
     def bodies(self, path: str = "/v1/chat/completions") -> list[dict[str, Any]]:
         """The bodies of the requests to one path, in order."""
         return [r.body for r in self.requests if r.path == path]
+
+    def wake(self) -> None:
+        """Wait until it answers; the first request begins its time of silence."""
+        with self._lock:
+            first, self._asked = not self._asked, True
+        if first and 0 < self.silent_s < threading.TIMEOUT_MAX:
+            timer = threading.Timer(self.silent_s, self.awake.set)
+            timer.daemon = True
+            timer.start()
+        self.awake.wait()
 
     def respond(self, recorded: Recorded) -> Reply | Fault | Raw:
         """What is answered to a chat request."""
@@ -205,6 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(404, {"error": {"message": f"no such path {self.path}"}})
 
     def do_GET(self) -> None:
+        self.server.loopback.wake()
         if self.path in self.server.loopback.tells:
             self._tell()
         elif self.path == "/v1/models":
@@ -214,6 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.server.loopback.wake()
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
         if self.path == "/v1/embeddings":
             self.server.loopback.requests.append(recorded)

@@ -1,11 +1,12 @@
-"""Whether a model's server is there, told within three seconds, by small and careful requests."""
+"""Whether a model's server is there: a refusal is told at once, a silent one is waited for. Requests are careful."""
 
 from __future__ import annotations
 
-import asyncio
+import math
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 from loopback.answering import Fault
 from loopback.server import LoopbackServer, free_port
 
-from persimchat.models import health_check
+from persimchat.models import health_check, waiting
 from persimchat.models.failures import model_error
 from persimchat.models.health_check import reach, reach_all, served_models
 from persimchat.models.local.files import FOLDER_VARIABLE
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import build
+from persimchat.models.waiting import Waiting, waits, waits_told
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
@@ -60,7 +62,7 @@ async def test_a_server_that_lists_the_model_is_asked_nothing_more(serve: Serve)
     assert server.requests == []
     await reach(server.model("another"), Settings())
     assert [body["max_tokens"] for body in server.bodies()] == [1]
-    assert await served_models(server.url) == ["test-model"]
+    assert await served_models(server.url, 60) == ["test-model"]
 
 
 async def test_models_that_need_no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -83,18 +85,65 @@ async def test_nobody_is_there():
     await reach_all(Settings())
 
 
-async def test_a_server_that_says_nothing_is_told_in_time(raw: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch):
-    assert health_check.WITHIN_S < 3
-    asked = health_check._Server.request
+async def test_a_server_that_never_says_anything_is_given_up_after_the_setting(raw: Callable[[bytes], str]):
+    silent = f"m@{raw(b'')}"
+    with pytest.raises(ModelError, match=r"nothing answers at http://127.0.0.1:\d+/v1 within 0.3 seconds") as caught:
+        await reach(silent, Settings(timeout_s=0.3))
+    assert "timeout_s" in caught.value.remedy
+    with pytest.raises(ModelError, match="nothing answers at"):
+        await reach_all(Settings(embedding=silent, timeout_s=0.3))
+    with pytest.raises(ModelError, match="nothing answers at"):
+        await served_models(raw(b""), 0.3)
+    assert waits() == []
 
-    def soon(*given: Any, **more: Any) -> Any:
-        return asked(*given, **{**more, "wait_s": 0.2})
 
-    monkeypatch.setattr(health_check._Server, "request", soon)
-    began = asyncio.get_running_loop().time()
-    with pytest.raises(ModelError, match="nothing answers at http://127.0.0.1"):
-        await reach(f"m@{raw(b'')}", Settings())
-    assert asyncio.get_running_loop().time() - began < 2
+async def test_a_silent_server_is_waited_for_and_told(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(waiting, "TOLD_AFTER_S", 0.05)
+    monkeypatch.setattr(waiting, "_AGAIN_S", 0.01)
+    one, other = serve(silent_s=math.inf), serve(silent_s=math.inf)
+    told: list[list[Waiting]] = []
+
+    def tell(found: list[Waiting]) -> None:
+        told.append(found)
+        if len(found) == 2:
+            assert waits() == found
+            one.awake.set()
+        if [entry.whom for entry in found] == [other.url] and one.awake.is_set():
+            other.awake.set()
+
+    models = {"perception": one.model("another"), "judge": other.model()}
+    with waits_told(tell):
+        await reach_all(Settings(model=one.model(), module_models=models))
+    assert sorted([one.url, other.url]) in [[entry.whom for entry in found] for found in told]
+    assert told[-1] == waits() == []
+    await reach(one.model(), Settings())
+    assert told[-1] == [], "who no longer listens is told nothing"
+
+
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(8, marks=pytest.mark.proof), pytest.param(40, marks=pytest.mark.long)]
+)
+async def test_a_server_that_wakes_slowly(seconds: int, serve: Serve):
+    told: list[Waiting] = []
+    server = serve(silent_s=seconds)
+    with waits_told(told.extend):
+        await reach_all(Settings(model=server.model()))
+    assert 3 <= told[0].seconds < told[-1].seconds
+    assert str(told[0]) == f"{server.url} ({told[0].seconds} s)"
+
+
+async def test_an_address_that_takes_no_connection(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(health_check, "_CONNECT_S", 0.2)
+    with socket.socket() as full, ExitStack() as waiting_:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # a full queue: the system answers no further one
+            queued = waiting_.enter_context(socket.socket())
+            queued.setblocking(False)
+            queued.connect_ex(full.getsockname())
+        with pytest.raises(ModelError, match=r"nothing answers at .* within 0.2 seconds") as caught:
+            await reach(f"m@http://127.0.0.1:{full.getsockname()[1]}/v1", Settings())
+    assert "Check its address" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -140,17 +189,17 @@ async def test_ollama_tells_what_to_load(serve: Serve, monkeypatch: pytest.Monke
 async def test_typed_addresses_are_asked_carefully(serve: Serve, monkeypatch: pytest.MonkeyPatch):
     for address in ("http://169.254.169.254/v1", "http://[fe80::1]/v1"):
         with pytest.raises(InputError, match="link-local"):
-            await served_models(address)
+            await served_models(address, 60)
         with pytest.raises(InputError, match="link-local"):
             await reach(f"m@{address}", Settings())
     for address in ("http://user:word@localhost/v1", "ftp://localhost", "localhost:8000", ""):
         with pytest.raises(InputError, match="address"):
-            await served_models(address)
+            await served_models(address, 60)
     server = serve(tells={"/v1/models": {"data": []}})
     monkeypatch.setenv("PERSIMCHAT_API_KEY", "own-key")
-    assert await served_models(server.url) == []
+    assert await served_models(server.url, 60) == []
     monkeypatch.setattr(health_check, "may_have_own_key", lambda _: False)
-    await served_models(server.url)
+    await served_models(server.url, 60)
     assert [key for _, key in server.told] == ["Bearer own-key", ""]
 
 

@@ -321,12 +321,20 @@ class DownloadInfo(BaseModel):
     error: str
 
 
+class WaitingInfo(BaseModel):
+    """A model's server, by its address, or a model, by its name, that has said nothing for so many seconds."""
+
+    whom: str
+    seconds: int
+
+
 class ModelsInfo(BaseModel):
-    """Providers, files and downloads."""
+    """Providers, files, downloads, and what is waited for."""
 
     providers: list[ProviderInfo]
     files: list[FileInfo]
     downloads: list[DownloadInfo]
+    waiting: list[WaitingInfo]
 
 
 class ServedInfo(BaseModel):

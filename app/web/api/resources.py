@@ -16,12 +16,13 @@ from ....models.local import files
 from ....models.local.files import Stored
 from ....models.local.getting import Announced, announced
 from ....models.offers import OFFERS, OTHER, key_of, missing_packages
+from ....models.waiting import waits
 from ....reports.world_export import Remembered, remembered
 from ....runs.companion.forgetting import Forgotten
 from ....runs.companion.world import World
 from ....state.errors import InputError, MachineError, PerSimChatError
 from ..background import Download
-from ..models.picker import Tested, test_model
+from ..models.picker import Tested, patience_s, test_model
 from ..watching import Summary
 from . import models as form
 from .bodies import ConflictError, MissingError, giving, refusing, router
@@ -33,12 +34,17 @@ ModelName = Annotated[str, Query(min_length=1, max_length=300)]
 
 @models.get("")
 async def list_models(web: Web) -> form.ModelsInfo:
-    """Providers with the status of their keys, model files of this machine, and downloads."""
+    """Providers with the status of their keys, model files of this machine, downloads, and which servers are silent.
+
+    A request that begins a run, or asks a model, is answered once the model's server has said something; until then
+    `waiting` names the server.
+    """
     stored = await asyncio.to_thread(files.stored)
     found = {
         "providers": [_provider(offer) for offer in OFFERS if offer != OTHER],
         "files": [file.model_dump() for file in stored],
         "downloads": [vars(download) for download in web.downloads.all],
+        "waiting": [vars(waiting) for waiting in waits()],
     }
     return form.ModelsInfo.model_validate(found)
 
@@ -51,14 +57,14 @@ def _provider(id_: str) -> dict[str, Any]:
 
 @models.post("/test", response_model=form.TestedInfo)
 async def test(given: form.ModelGiven) -> Tested:
-    """Ask a model one small question; a wrong server is told within three seconds."""
+    """Ask a model one small question; a silent server is waited for up to the setting `timeout_s`."""
     return await test_model(given.model)
 
 
 @models.post("/served")
 async def served(given: form.ServerGiven) -> form.ServedInfo:
     """Ask a server of the OpenAI protocol which models it has."""
-    return form.ServedInfo(address=given.address, models=await served_models(given.address))
+    return form.ServedInfo(address=given.address, models=await served_models(given.address, patience_s()))
 
 
 @models.get("/announced", response_model=form.AnnouncedInfo)

@@ -34,6 +34,7 @@ from ..widgets import (
     notify_error,
     tall_dialog,
     whole_number,
+    with_waits,
 )
 from ..words import t
 from .lines import told
@@ -54,7 +55,9 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
 
     async def again() -> None:
         with outside, errors_shown():
-            ui.navigate.to(page_of((await viewing.web.runs.regenerate(viewing.run, said.turn)).run))
+            made = await with_waits(viewing.web.runs.regenerate(viewing.run, said.turn))
+            if made is not None:
+                ui.navigate.to(page_of(made.run))
 
     async def calls() -> None:
         with outside, errors_shown():
@@ -293,9 +296,11 @@ class _BranchDialog:
             say = (self._who.value, self._words.value) if self._words.value else None
             self._button.disable()
             try:
-                made = await self._viewing.web.runs.branch(self._viewing.run, at, say=say, changes=changes)
+                made = await with_waits(self._viewing.web.runs.branch(self._viewing.run, at, say=say, changes=changes))
             except PerSimChatError as error:
+                made = None
                 notify_error(error)
+            if made is None:
                 self._button.enable()
             else:
                 self._dialog.close()

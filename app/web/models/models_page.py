@@ -29,9 +29,9 @@ from ..live_runs import refuse_model_files
 from ..shared.dialogs import agreed
 from ..shared.formats import joined
 from ..shared.lists import pairs
-from ..widgets import FIELD, card, errors_shown, icon_button, named, table
+from ..widgets import FIELD, card, errors_shown, icon_button, named, table, with_waits
 from ..words import number, t
-from .picker import ModelPicker, size_of
+from .picker import ModelPicker, patience_s, size_of
 
 _LOOK_S: Final = 0.5
 """Seconds between looks at downloads."""
@@ -218,19 +218,24 @@ def trial_part(model: Callable[[], str]) -> None:
         place.clear()
         try:
             refuse_model_files({"model": name})
-            settings = Settings(timeout_s=60)
-            await reach(name, settings)
-            trial = await try_model(name, settings, await recorded_questions(_QUESTIONS))
+            trial = await with_waits(_tried(name))
         except PerSimChatError as error:
             with place:
                 ui.label(error.sentence).classes("text-sm text-negative").props("role=alert")
         else:
-            with place:
-                _results(trial)
+            if trial is not None:
+                with place:
+                    _results(trial)
         finally:
             button.props(remove="loading").enable()
 
     button.on_click(ask)
+
+
+async def _tried(name: str) -> Trial:
+    settings = Settings(timeout_s=patience_s())
+    await reach(name, settings)
+    return await try_model(name, settings, await recorded_questions(_QUESTIONS))
 
 
 def _results(trial: Trial) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +26,12 @@ from ....models.offers import (
     missing_packages,
     parts_of,
 )
-from ....state.errors import InputError, ModelError, PerSimChatError
+from ....models.waiting import Tell, Waiting, waits_told
+from ....state.configuration import load_settings
+from ....state.errors import InputError, PerSimChatError
 from ....state.settings import Settings
 from ..live_runs import refuse_model_files
-from ..widgets import FIELD, named
+from ..widgets import FIELD, named, silent
 from ..words import number, t
 
 NONE: Final = ""
@@ -135,13 +136,25 @@ class ModelPicker:
         self._test.props(add="loading")
         self._told.say("plain", t("models.testing"))
         try:
-            told = "good", t("models.works", seconds=number((await test_model(asked)).seconds, 1))
+            with waits_told(self._waits(t("models.testing"))):
+                told = "good", t("models.works", seconds=number((await test_model(asked)).seconds, 1))
         except PerSimChatError as error:
             told = "bad", error.sentence
         finally:
             self._test.props(remove="loading")
         if asked == self.value:
             self._told.say(*told)
+
+    def _waits(self, otherwise: str = "") -> Tell:
+        """Says which server is silent, or else something other, as long as nobody has chosen another model."""
+        parts = self._parts
+
+        def say(waits: list[Waiting]) -> None:
+            if parts == self._parts:
+                with self._told.place:
+                    self._told.say("plain", silent(waits) if waits else otherwise)
+
+        return say
 
     def _read(self, value: str) -> Parts:
         return Parts(NONE) if self._none and not value.strip() else parts_of(value or OFFLINE)
@@ -168,7 +181,8 @@ class ModelPicker:
         parts = self._parts
         address = parts.address if parts.provider == SERVER else parse_model_name(f"{OLLAMA}:any").base_url or ""
         try:
-            names = await served_models(address)
+            with waits_told(self._waits()):
+                names = await served_models(address, patience_s())
         except PerSimChatError as error:
             if self._parts.address == parts.address and self._parts.provider == parts.provider:
                 self._told.say("plain" if quietly else "bad", error.sentence)
@@ -276,7 +290,7 @@ class _Line:
     """A line with an icon that says how something is."""
 
     def __init__(self, mark: str, *, alert: bool = False) -> None:
-        with ui.row().classes("items-start gap-1 no-wrap min-w-0") as self._row:
+        with ui.row().classes("items-start gap-1 no-wrap min-w-0") as self.place:
             self._icon = ui.icon("info", size="16px").props("aria-hidden=true").classes("mt-[2px]")
             self._label = ui.label().classes("text-xs [overflow-wrap:anywhere]").mark(mark)
             self._label.props("role=status" if alert else "")
@@ -288,14 +302,15 @@ class _Line:
         self._label.set_text(text)
         self._label.classes(remove="text-negative text-positive muted")
         self._label.classes(add="muted" if look == "plain" else f"text-{'negative' if look == 'bad' else 'positive'}")
-        self._row.set_visibility(bool(text))
+        self.place.set_visibility(bool(text))
 
 
 # The test of a model: is it there, and does it answer one small question
 
-_LONGEST_S: Final = 120.0
-"""Seconds that a model may take for its answer: a file may have to be loaded first."""
-_TIMEOUT_S: Final = 60.0
+
+def patience_s() -> float:
+    """The most seconds to wait for a model's server; raises InputError if the environment's settings are wrong."""
+    return load_settings().timeout_s
 
 
 @dataclass(frozen=True)
@@ -312,23 +327,17 @@ class Tested:
 
 
 async def test_model(name: str) -> Tested:
-    """Ask a model one small question; first, within three seconds, whether its server is there.
+    """Ask a model one small question; first, whether its server is there.
 
     Raises:
         InputError: the name is wrong, or a key, a file or a library is missing.
         ModelError: the model does not answer, or not usefully.
     """
     refuse_model_files({"model": name})
-    settings = Settings(timeout_s=_TIMEOUT_S)
+    settings = Settings(timeout_s=patience_s())
     began = time.perf_counter()
     by_address = parse_model_name(name).provider == "compatible"
     await reach(name, settings, ask=by_address)  # such a request follows no redirect, wherever the address came from
     if not by_address:
-        try:
-            async with asyncio.timeout(_LONGEST_S):
-                await check_model(name, settings)
-        except TimeoutError as error:
-            raise ModelError(
-                f"no answer within {_LONGEST_S:g} seconds", model=name, remedy="Use a faster or a smaller model."
-            ) from error
+        await check_model(name, settings)
     return Tested(name, time.perf_counter() - began)

@@ -29,7 +29,7 @@ from ..models.picker import ModelPicker
 from ..personas.chooser import take_pending_personas
 from ..shared.navigation import page_of
 from ..shared.runs import begin_at, closed, closed_runs
-from ..widgets import FIELD, avatar, colour, named, notify_error, title
+from ..widgets import FIELD, avatar, colour, named, notify_error, title, with_waits
 from ..words import number, t
 from .draft import Draft, KeptDraft, Seat
 from .faces import faces
@@ -207,11 +207,12 @@ class Starter:
             control = Control()
             if self._form is not None and settings.baseline is None:  # a baseline has no pace
                 begin_at(control, self._form.draft.pace)
-            live = await self._web.runs.start(scenario, settings, control)
+            live = await with_waits(self._web.runs.start(scenario, settings, control))
         except PerSimChatError as error:
             self._complain(error)
         else:
-            ui.navigate.to(page_of(live.run))
+            if live is not None:
+                ui.navigate.to(page_of(live.run))
         finally:
             self._starting = False
             self._button.props(remove="loading").enable()

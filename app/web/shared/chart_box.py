@@ -58,7 +58,7 @@ _PAINT: Final = """(async () => {
   return link.href.length > 100;
 })().catch(() => false)"""
 """Lets the browser paint an SVG as a PNG and keep it; says whether it did. Nothing leaves the browser."""
-_PATIENCE_S: Final = 15.0
+_PATIENCE_S: Final = 60.0
 
 Make = Callable[[int], Chart | None]
 """Makes a chart of a width."""

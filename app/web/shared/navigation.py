@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from nicegui import ui
 
 from ..context import WebContext
-from ..widgets import errors_shown
+from ..widgets import errors_shown, with_waits
 
 
 def page_of(run: str, turn: int | None = None, *, play: bool = False) -> str:
@@ -75,7 +75,7 @@ def experiment_table_of(name: str, table: str) -> str:
 async def resume_and_show(web: WebContext, run: str, changes: Mapping[str, Any] | None = None) -> bool:
     """Resume a run and show it; an error is shown. Returns whether it was resumed."""
     with errors_shown():
-        await web.runs.resume(run, changes)
-        ui.navigate.to(page_of(run))
-        return True
+        if await with_waits(web.runs.resume(run, changes)) is not None:
+            ui.navigate.to(page_of(run))
+            return True
     return False
