@@ -76,7 +76,7 @@ async def test_the_file_is_safe_against_a_kill(tmp_path: Path) -> None:
         async with saver.conn.execute("PRAGMA journal_mode") as rows:  # type: ignore[union-attr]
             assert await rows.fetchone() == ("wal",)
         async with saver.conn.execute("PRAGMA busy_timeout") as rows:  # type: ignore[union-attr]
-            assert await rows.fetchone() == (10_000,)
+            assert await rows.fetchone() == (30_000,)
 
 
 async def test_memory_and_no_folder(tmp_path: Path) -> None:
