@@ -72,7 +72,7 @@ def waiting_for(whom: str) -> Iterator[None]:
 
     def told() -> None:
         timers[:] = [loop.call_later(_AGAIN_S, told)]
-        _ALL[key] = Waiting(whom, int(loop.time() - began))
+        _ALL[key] = Waiting(whom, round(loop.time() - began))
         if work is not None:
             work.waits[key] = _ALL[key]
             work.tell(_longest(work.waits.values()))

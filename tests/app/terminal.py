@@ -16,7 +16,7 @@ import termios
 import time
 from typing import Final
 
-_PATIENCE_S: Final = 15.0
+_PATIENCE_S: Final = 60.0
 _CODES: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\r")
 
 
