@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 
 import pytest
@@ -135,23 +134,6 @@ def test_a_server_tells_its_models_and_answers(keyed: Server, browser: webdriver
         page.field("Model").send_keys(Keys.TAB)  # to the button in the field
         browser.switch_to.active_element.send_keys(Keys.TAB)
         page.says("The server does not list this model.")
-
-
-def test_a_silent_server_is_waited_for_in_sight_and_the_wait_can_be_ended(
-    keyed: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config
-):
-    eyes = Eyes(browser, keyed.url, axe_core(pytestconfig))
-    with LoopbackServer(silent_s=math.inf) as server:
-        page = Models(browser, keyed.url)
-        page.choose_provider("Another, by its name")
-        page.write("Whole name of the model", server.model())
-        page.press("Is it good enough?")
-        page.says("Waiting for the model's server")
-        page.says(f"{server.url} says nothing yet.")
-        assert eyes.look("waiting for a server") == []
-        page.press("Cancel")
-        page.wait.until(lambda b: not b.execute_script(SAYS, "Waiting for the model's server"))
-        assert server.requests == []
 
 
 def test_everybody_can_use_it(keyed: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config):
