@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback.server import LoopbackServer
 from run_files import run_json
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server, patient
+from web.npm import axe_core
+from web.test_accessibility import Eyes
 
 START = "//button[contains(., 'Start the conversation')]"
 
@@ -148,3 +153,25 @@ def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Ch
     assert busy == "true"
     run = ended(browser, server.folder)
     assert (run["scenario"]["topic"], run["turn"]) == ("Late words?", 2)
+
+
+@pytest.mark.proof
+def test_the_wait_for_a_silent_server_is_in_sight_and_can_be_ended(
+    tmp_path: Path, browser: webdriver.Chrome, serving: Callable[..., LoopbackServer], pytestconfig: pytest.Config
+):
+    slow = serving(silent_s=math.inf)
+    server = Server(tmp_path, PERSIMCHAT_MODEL=slow.model())
+    wait, eyes = patient(browser), Eyes(browser, server.url, axe_core(pytestconfig))
+    try:
+        with eyes.held_still():
+            browser.get(server.url)
+            wait.until(lambda b: b.find_element(By.XPATH, START))
+            write(browser, "Topic", "Tea or coffee?")
+            click(browser, START)
+            wait.until(lambda b: f"{slow.url} says nothing yet." in b.find_element(By.TAG_NAME, "body").text)
+            assert eyes.look("waiting for a server") == []
+            click(browser, "//div[@role='dialog']//button[contains(., 'Cancel')]")
+            wait.until(lambda b: "says nothing yet" not in b.find_element(By.TAG_NAME, "body").text)
+        assert slow.requests == [] and not (tmp_path / "conversations").exists()
+    finally:
+        server.close()

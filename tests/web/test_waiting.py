@@ -103,15 +103,23 @@ async def test_the_wait_for_a_start_can_be_ended(
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("mark", ["model-test", "model-look"])
-async def test_a_test_of_a_model_says_so(user: User, serving: Serve, monkeypatch: pytest.MonkeyPatch, mark: str):
+@pytest.mark.parametrize(
+    ("mark", "found"),
+    [("model-test", "It works"), ("model-look", "The server has one model."), ("trial", "ollows instructions")],
+)
+async def test_a_test_of_a_model_says_so(
+    user: User, serving: Serve, monkeypatch: pytest.MonkeyPatch, mark: str, found: str
+):
     monkeypatch.setattr(waiting, "TOLD_AFTER_S", 0.05)
     server = serving(silent_s=math.inf)
     await user.open("/models")
-    fill(user, "model-provider", "server")
-    fill(user, "model-address", server.url)
-    fill(user, "model-name", "test-model")
+    if mark == "model-look":
+        fill(user, "model-provider", "server")
+        fill(user, "model-address", server.url)
+    else:  # this provider asks nobody before it is told to
+        fill(user, "model-provider", "other")
+        fill(user, "model-name", server.model())
     user.find(marker=mark).click()
     await user.should_see(f"{server.url} says nothing yet.")
     server.awake.set()
-    await user.should_see("It works" if mark == "model-test" else "The server has one model.")
+    await user.should_see(found)

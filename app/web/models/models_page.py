@@ -16,6 +16,7 @@ from ....models.local.files import Stored
 from ....models.local.getting import Announced, announced
 from ....models.naming import SMOLLM2, default_model_name
 from ....models.offers import OFFERS, Key, key_of, missing_packages
+from ....models.waiting import Waiting, waits_told
 from ....reports.words import spaced
 from ....runs.trying import Trial, recorded_questions, try_model, verdict
 from ....state.configuration import load_settings
@@ -29,7 +30,7 @@ from ..live_runs import refuse_model_files
 from ..shared.dialogs import agreed
 from ..shared.formats import joined
 from ..shared.lists import pairs
-from ..widgets import FIELD, card, errors_shown, icon_button, named, table, with_waits
+from ..widgets import FIELD, card, errors_shown, icon_button, named, silent, table
 from ..words import number, t
 from .picker import ModelPicker, patience_s, size_of
 
@@ -216,16 +217,23 @@ def trial_part(model: Callable[[], str]) -> None:
         name = model()
         button.props(add="loading").disable()
         place.clear()
+        with place:
+            status = ui.label().classes("text-sm muted [overflow-wrap:anywhere]").props("role=status")
+
+        def say(waits: list[Waiting]) -> None:
+            with status:
+                status.set_text(silent(waits) if waits else "")
+
         try:
             refuse_model_files({"model": name})
-            trial = await with_waits(_tried(name))
+            with waits_told(say):
+                trial = await _tried(name)
         except PerSimChatError as error:
             with place:
                 ui.label(error.sentence).classes("text-sm text-negative").props("role=alert")
         else:
-            if trial is not None:
-                with place:
-                    _results(trial)
+            with place:
+                _results(trial)
         finally:
             button.props(remove="loading").enable()
 
