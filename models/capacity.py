@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
 from ..state.settings import Settings
+from .answers import shown_thinking
 from .connections import client_options
 from .failures import message_of
 from .limits import PerLoop
@@ -151,8 +152,7 @@ def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
 def learn_thinking(name: ModelName, answer: AIMessage) -> None:
     """Remember that a model thinks, if a cut answer shows thinking."""
     usage = answer.usage_metadata.get("output_token_details", {}) if answer.usage_metadata else {}
-    shown = any(key in answer.additional_kwargs for key in ("reasoning_content", "reasoning"))
-    if shown or usage.get("reasoning") or re.search(r"<(think|reasoning|thought)", str(answer.text)[:2000], re.I):
+    if shown_thinking(answer) or usage.get("reasoning"):
         with _lock:
             _thinking.add(name.key)
 
