@@ -54,7 +54,8 @@ _HEADING: Final = re.compile(r"\A#{1,6}\s*(?:response|answer|reply|output|uttera
 _FENCE: Final = re.compile(r"\A```\w*\n(?P<words>[^`]*?)\n?```\Z")
 _ELEMENT: Final = re.compile(r"\A<(?P<tag>[A-Za-z][\w-]{0,30})>(?P<words>.*)</(?P=tag)>\Z", re.DOTALL)
 _NOTE: Final = re.compile(
-    r"(?:\s+[*_(\[]{1,3}\s*(?:word|character|token) ?count|(?:\n\s*|(?<=[.!?…。！？\"”])\s+)[*_(\[]{1,3}\s*(?:words|note|length))"
+    r"(?:\s+[*_(\[]{1,3}\s*(?:word|character|token) ?count"
+    r"|(?:\n\s*|(?<=[.!?…。！？\"”])\s+)[*_(\[]{1,3}\s*(?:words|note|length))"
     r"\b[^\n]{0,200}?[*_)\]]{1,3}\s*\Z",
     re.IGNORECASE,
 )

@@ -77,8 +77,9 @@ class OwnWords:
 def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "") -> OwnWords:
     """The speaker's part of an answer that may be written like a script, without the words under others' names.
 
-    A line speaks for another participant if it begins with their name (in full, first or last, or first with a wrong last
-    one) and a colon, or with a role of chats ("User:"; "Assistant:" is the speaker). Everything from there on is cut. If the speaker's own words come only later, under their own name, those are taken.
+    A line speaks for another participant if it begins with their name (in full, first or last, or first with a wrong
+    last one) and a colon, or with a role of chats ("User:"; "Assistant:" is the speaker). All from there on is cut. If
+    the speaker's own words come only later, under their own name, those are taken.
     An introduction ("Here is what Eva says:") is removed.
     Three things look similar and stay:
 
