@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from loopback.answering import WORDS, Fault, Raw, Reply, natural_answer
-from loopback.scripted import task_of
+from loopback.answering import TASK, WORDS, Fault, Raw, Reply, natural_answer
 
 THOUGHT: Final = "Qxthought: they like harbours, so be kind."
 """What the model thinks; no part of it may be seen anywhere."""
@@ -124,6 +123,7 @@ def answering(mode: str, answer: Callable[[dict[str, Any]], Any] = natural_answe
         reply = Reply.of(given, body)
         if reply.tool_calls or not isinstance(reply.content, str):
             return reply
-        return MODES[mode].change(reply.content, task_of(body) in WORDS, body)
+        task = TASK.search(str(body["messages"]))
+        return MODES[mode].change(reply.content, task is None or task[1] in WORDS, body)
 
     return changed
