@@ -20,6 +20,8 @@ METHODS: Final = (*PATTERNS, *BASELINES)
 """Who speaks next in a conversation of minds, and baselines, by their own names."""
 
 _OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
+MOST_LEVELS: Final = 100_000
+"""Of one axis."""
 PARTICIPANT: Final = "{participant}"
 """In an axis with a level a participant, the text in whose place the name comes."""
 OTHERS: Final = "{others}"
@@ -185,10 +187,17 @@ def _method(value: Any, where: str) -> Level:
     return Level(value, {"pattern": value, "baseline": None} if value in PATTERNS else {"baseline": value})
 
 
+def _check_number(levels: int, where: str) -> None:
+    """Refuse more levels than anybody can hold before a list is made of them."""
+    if levels > MOST_LEVELS:
+        raise InputError(f"{levels:,} levels are too many", where=where, remedy=f"Give at most {MOST_LEVELS:,}.")
+
+
 def _seeds(given: Any, where: str) -> list[int]:
     if isinstance(given, Mapping):
         if set(given) != {"from", "count"} or not all(_is_whole(value) for value in given.values()):
             raise InputError("seeds are not given as from and count", where=where, remedy="Write {from: 0, count: 3}.")
+        _check_number(given["count"], where)
         given = list(range(given["from"], given["from"] + given["count"]))
     if not given or not all(_is_whole(value) for value in given):
         raise InputError("seeds are not whole numbers", where=where, remedy="Write [0, 1, 2] or {from: 0, count: 3}.")
@@ -205,6 +214,7 @@ def _wording(label: str, text: Any, where: str) -> Level:
 
 def _orders(value: Any, where: str) -> list[Level]:
     if isinstance(value, Mapping) and set(value) == {"shuffled"} and _is_whole(value["shuffled"]):
+        _check_number(value["shuffled"], where)
         labels = [f"shuffled-{number}" for number in range(1, value["shuffled"] + 1)]
         if labels:
             return [Level(label, order=label) for label in labels]

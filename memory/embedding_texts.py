@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..models.failures import model_error
 from ..models.ledger import current_ledger
 from ..models.limits import pause_asked_for, slot
 from ..models.recording import text_digest
-from ..state.errors import ModelError
+from ..state.errors import InputError, ModelError
 from ..state.settings import Settings
 from .embeddings import LEXICAL, MINILM, MiniLMEmbeddings, embedding, remote_name
 from .lexical import LexicalEmbeddings
@@ -23,7 +24,48 @@ _FEW = 16
 """So many short texts take the lexical embedding a few milliseconds: using a thread would be slower."""
 
 
-async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") -> Vectors:
+_SAME: Final = 0.99
+"""The least cosine of two embeddings of one text by one model; servers round differently."""
+
+
+_FIRST: Final = "A boat lies in the harbour."
+"""Embedded with every request of a simulation: its vector tells one model from another."""
+
+
+class Space:
+    """The vectors of one simulation's memories: another model behind the embedding's name is noticed."""
+
+    def __init__(self) -> None:
+        self.first: Vectors | None = None
+
+    def check(self, first: Vectors, known: tuple[Vectors, Vectors] | None, name: str, agent: str) -> None:
+        """Raise InputError if vectors come from another model than those before.
+
+        Args:
+            first: of `_FIRST`.
+            known: of a memory, now and as it was kept; None if no memory was.
+            name: the embedding's.
+            agent: on whose behalf.
+        """
+        if known is not None:
+            try:
+                check_same(*known, name, agent)
+            except InputError:
+                self.first = None  # it may be the other model's
+                raise
+        if self.first is not None:
+            check_same(first, self.first, name, agent)
+        self.first = first
+
+
+async def embed(
+    settings: Settings,
+    texts: Sequence[str],
+    *,
+    agent: str = "",
+    space: Space | None = None,
+    known: tuple[str, Vectors] | None = None,
+) -> Vectors:
     """Embed texts.
 
     If the run has a ledger, a server's embeddings are recorded, or taken from the record.
@@ -32,6 +74,8 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         settings: `embedding`, `timeout_s` and the limits on requests count.
         texts: what to embed, at least one text.
         agent: on whose behalf; named in errors.
+        space: whose vectors a server's must be like; nothing is written before that is known.
+        known: a text with its vector as it was kept, where `space` has none of this process.
 
     Returns:
         Shape (number of texts, dimensions), rows of length 1, or 0 if a text has nothing to compare.
@@ -39,7 +83,8 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
     Raises:
         TransientModelError: the embedding's server failed for a transient reason.
         ModelError: it failed permanently, or did not answer with vectors.
-        InputError: the embedding's name is wrong, a requirement is missing, or a record lacks a text.
+        InputError: the embedding's name is wrong, a requirement is missing, a record lacks a text, or the server has
+            another model than before.
     """
     name, wanted = settings.embedding.strip(), list(texts)
     ledger = None if name in (LEXICAL, MINILM) else current_ledger()
@@ -52,22 +97,42 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         return _checked(model.embed_documents(wanted), len(wanted), name, agent)
     if isinstance(model, LexicalEmbeddings | MiniLMEmbeddings):
         return _checked(await asyncio.to_thread(model.embed_documents, wanted), len(wanted), name, agent)
-    server = ("embedding", settings.embedding)
+    server, first = ("embedding", settings.embedding), [_FIRST, *([known[0]] if known else [])] if space else []
     try:
         async with slot(settings, model=server):
-            rows = await asyncio.to_thread(model.embed_documents, wanted)
+            rows = await asyncio.to_thread(model.embed_documents, [*first, *wanted])
     except Exception as error:
         pause_asked_for(error, server, name)
         raise model_error(
             error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
         ) from error
-    vectors = _checked(rows, len(wanted), name, agent)
+    vectors = _checked(rows, len(first) + len(wanted), name, agent)
+    if space is not None:
+        space.check(vectors[0], (vectors[1], known[1]) if known else None, name, agent)
+        vectors = vectors[len(first) :]
     if ledger is None:
         return vectors
-    recorded = [
-        ledger.embedded(text_digest(text), _encoded(vector)) for text, vector in zip(wanted, vectors, strict=True)
-    ]
-    return np.stack([_decoded(vector) for vector in recorded])
+    recorded = []
+    for text, vector in zip(wanted, vectors, strict=True):
+        recorded.append(_decoded(ledger.embedded(text_digest(text), _encoded(vector))))
+        check_same(vector, recorded[-1], name, agent)
+    return np.stack(recorded)
+
+
+def check_same(vector: Vectors, kept: Vectors, name: str, agent: str) -> None:
+    """Raise InputError if the vectors of one text, now and as it was kept, come from two models.
+
+    It is no failure of one mind, which would be silent for a turn.
+    """
+    now, then = vector.shape[-1], kept.shape[-1]
+    if now == then and (float(vector @ kept) >= _SAME or not kept.any()):
+        return
+    what = f"{now} numbers a text, not {then}" if now != then else "other numbers for a text that was embedded before"
+    raise InputError(
+        f"the embedding is another one than the one that memories were kept with: it gives {what}",
+        where=f"embedding {name}, memories of {agent}" if agent else f"embedding {name}",
+        remedy="Start its server with the model of then; a companion's memories can be embedded again (--reembed).",
+    )
 
 
 def _encoded(vector: Vectors) -> str:

@@ -20,7 +20,8 @@ from ..state.memory import Memory
 from ..state.mind import Recalled
 from ..state.settings import Settings
 from .chroma_client import EPHEMERAL, RUN, resolved
-from .embedding_texts import embed
+from .embedding_texts import Space, embed
+from .embeddings import LEXICAL, MINILM
 from .retrieval import Candidates, Cue, Vectors, cosines, retrieve
 from .store import store
 from .utterance_vectors import utterance_vectors
@@ -136,6 +137,7 @@ class Mirrors:
         self._limit = limit
         self._lock = threading.Lock()
         self._mirrors: OrderedDict[Key, Mirror] = OrderedDict()
+        self._spaces: dict[tuple[str, str, str], Space] = {}
 
     def __len__(self) -> int:
         return len(self._mirrors)
@@ -150,6 +152,13 @@ class Mirrors:
             while len(self._mirrors) > self._limit:
                 self._mirrors.popitem(last=False)
             return mirror
+
+    def space(self, settings: Settings, simulation: str) -> Space | None:
+        """Where a simulation's memories lie; None for embeddings of this machine, which do not change."""
+        if settings.embedding.strip() in (LEXICAL, MINILM):
+            return None
+        with self._lock:
+            return self._spaces.setdefault((settings.store, settings.embedding, simulation), Space())
 
     def prune(self, key: Key, keep: Collection[str]) -> None:
         """Replace a mirror that holds much besides `keep` by a smaller one.
@@ -166,6 +175,8 @@ class Mirrors:
         with self._lock:
             for key in [key for key in self._mirrors if key[2] == simulation]:
                 del self._mirrors[key]
+            for place in [place for place in self._spaces if place[2] == simulation]:
+                del self._spaces[place]
 
 
 # Remembering and recalling for the cognitive modules: a mirror in front of Chroma, off the event loop
@@ -186,7 +197,7 @@ async def remember(settings: Settings, simulation: str, agent: str, memories: Se
     Raises:
         ModelError: the embedding failed (TransientModelError if trying again may help).
     """
-    await _embedded(settings, agent, _mirror(settings, simulation, agent), memories)
+    await _embedded(settings, simulation, agent, _mirror(settings, simulation, agent), memories)
 
 
 async def save(settings: Settings, simulation: str, agent: str, unsaved: Sequence[Whole]) -> None:
@@ -202,7 +213,7 @@ async def save(settings: Settings, simulation: str, agent: str, unsaved: Sequenc
     if not unsaved:
         return
     memories = [Memory.model_validate(whole) for whole in unsaved]
-    vectors = await _embedded(settings, agent, _mirror(settings, simulation, agent), memories)
+    vectors = await _embedded(settings, simulation, agent, _mirror(settings, simulation, agent), memories)
 
     def write() -> None:
         store(settings.store).save(simulation, agent, settings.embedding, memories, vectors)
@@ -248,8 +259,8 @@ async def recall(
     stm_memory = Memory.model_validate(stm) if stm else None
     if not alive or not focal_points:
         return []
-    stm_vector = (await _embedded(settings, agent, mirror, [stm_memory]))[0] if stm_memory else None
-    questions = await embed(settings, focal_points, agent=agent)
+    stm_vector = (await _embedded(settings, simulation, agent, mirror, [stm_memory]))[0] if stm_memory else None
+    questions = await embed(settings, focal_points, agent=agent, space=_mirrors.space(settings, simulation))
     cue = Cue(
         focal_points=questions,
         stm=stm_vector if settings.stm_retrieval else None,
@@ -298,7 +309,7 @@ async def similarity(
     if not others:
         return 0.0
     mirror = await _complete(settings, simulation, agent, others, unsaved)
-    vector = await _embedded(settings, agent, mirror, [memory])
+    vector = await _embedded(settings, simulation, agent, mirror, [memory])
     return float(cosines(vector, mirror.vectors(others)).max())
 
 
@@ -344,7 +355,15 @@ def _mirror(settings: Settings, simulation: str, agent: str) -> Mirror:
     return _mirrors.of(_key(settings, simulation, agent))
 
 
-async def _embedded(settings: Settings, agent: str, mirror: Mirror, memories: Sequence[Memory]) -> Vectors:
+async def _known(settings: Settings, simulation: str) -> tuple[str, Vectors] | None:
+    """The text of a simulation's memory, whose ever it is, with its vector as it was kept; None if none was."""
+    found = await asyncio.to_thread(lambda: store(settings.store).any_of(simulation, settings.embedding))
+    return None if found is None else (found[0].text, found[1])
+
+
+async def _embedded(
+    settings: Settings, simulation: str, agent: str, mirror: Mirror, memories: Sequence[Memory]
+) -> Vectors:
     """The memories' vectors, shape (n, d); each is computed once and kept in the mirror."""
     if not memories:
         return np.empty((0, 0), dtype=np.float32)
@@ -353,7 +372,10 @@ async def _embedded(settings: Settings, agent: str, mirror: Mirror, memories: Se
     missing = mirror.missing(ids)
     if missing:
         fresh = [by_id[memory] for memory in missing]
-        mirror.add(fresh, await embed(settings, [memory.text for memory in fresh], agent=agent))
+        space = _mirrors.space(settings, simulation)
+        known = await _known(settings, simulation) if space is not None and space.first is None else None
+        texts = [memory.text for memory in fresh]
+        mirror.add(fresh, await embed(settings, texts, agent=agent, space=space, known=known))
     return mirror.vectors(ids)
 
 
@@ -367,7 +389,11 @@ async def _complete(
         return mirror
     whole = {memory["id"]: memory for memory in unsaved}
     await _embedded(
-        settings, agent, mirror, [Memory.model_validate(whole[memory]) for memory in missing if memory in whole]
+        settings,
+        simulation,
+        agent,
+        mirror,
+        [Memory.model_validate(whole[memory]) for memory in missing if memory in whole],
     )
     wanted = mirror.missing(ids)
     if wanted:

@@ -157,6 +157,15 @@ class MemoryStore:
                 return []
             return sorted(found.get(include=[])["ids"])
 
+    def any_of(self, simulation: str, embedding: str) -> tuple[Memory, NDArray[np.float32]] | None:
+        """A memory of a simulation with its vector; None if there is none. Raises as `load`."""
+        for agent in self.agents(simulation):
+            with self._failures(agent):
+                found = self._opened(simulation, agent, embedding, create=False).get(limit=1, include=[])["ids"]
+            if kept := self.load(simulation, agent, embedding, found):
+                return next(iter(kept.values()))
+        return None
+
     def count(self, simulation: str, agent: str) -> int:
         """How many memories of an agent are kept here, alive or not."""
         with self._failures(agent):

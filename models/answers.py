@@ -9,15 +9,20 @@ from reprlib import Repr
 from typing import Any, Final, TypeVar
 
 from json_repair import repair_json
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, ValidationError
 
 from .redaction import SHORT, short
+from .spoken import shows_thinking, without_thinking
 
 T = TypeVar("T", bound=BaseModel)
 
 SHOWN_PROBLEMS: Final = 6
 _CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"})
+THINKING: Final = "reasoning_content"
+"""Where a message has the thinking that its server sent apart from its words, in `additional_kwargs`."""
+EMPTY: Final = "the answer was empty"
+ALL_THINKING: Final = "the answer held thinking, and nothing else"
 TOO_LONG: Final = "persimchat_too_long"
 TOO_DEEP: Final = "persimchat_too_deep"
 """PerSimChat's own reasons why an answer ended: `models/receiving.py` cuts such answers off."""
@@ -44,16 +49,44 @@ class WrongAnswer(ValueError):
         prose: whether it has no JSON at all, so that the model has ignored the form of answer.
         found: the object that did not fit the schema; None if there was none.
         refused: whether the model, or its server's filter, refused to answer.
+        remedy: what its user can do about it, where that is known.
     """
 
     def __init__(
-        self, problem: str, *, prose: bool = False, found: dict[str, Any] | None = None, refused: bool = False
+        self,
+        problem: str,
+        *,
+        prose: bool = False,
+        found: dict[str, Any] | None = None,
+        refused: bool = False,
+        remedy: str = "",
     ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.prose = prose
         self.found = found
         self.refused = refused
+        self.remedy = remedy
+
+
+def thinking_of(message: BaseMessage) -> str:
+    """The thinking that came apart from the words of an answer, or was taken from them."""
+    thought = message.additional_kwargs.get(THINKING)
+    return thought if isinstance(thought, str) else ""
+
+
+def shown_thinking(message: AIMessage) -> bool:
+    """Whether an answer shows that its model thinks."""
+    return bool(thinking_of(message)) or shows_thinking(str(message.text))
+
+
+def remedy_of(message: AIMessage) -> str:
+    """What the user can do where thinking left no room for the answer, or was taken for all of it; else empty."""
+    if not shown_thinking(message):
+        return ""
+    if was_cut(message):
+        return "The model's thinking took the room: raise answer_tokens, or choose a model that thinks less."
+    return "Start the model's server with the reasoning parser of this model, or without one."
 
 
 def stop_problem(message: AIMessage) -> str | None:
@@ -65,7 +98,8 @@ def stop_problem(message: AIMessage) -> str | None:
     if reason in _OURS:
         return _OURS[reason]
     if reason in _CUT:
-        return "the answer was cut off at the length limit; it must be shorter"
+        where = ", in the model's thinking" if shown_thinking(message) and not answer_text(message) else ""
+        return f"the answer was cut off at the length limit{where}; it must be shorter"
     if reason in _FILTERED:
         return _STOPPED
     return _REFUSED if reason == "refusal" else None
@@ -108,10 +142,14 @@ def read(message: AIMessage, schema: type[T]) -> T:
     """
     stopped = stop_problem(message)
     if stopped:
-        raise WrongAnswer(stopped, refused=_is_refused(message))
+        raise WrongAnswer(stopped, refused=_is_refused(message), remedy=remedy_of(message))
     text = answer_text(message)
+    if not text.strip() and (thought := thinking_of(message)):
+        if find_object(thought, schema.model_fields) is None:
+            raise WrongAnswer(ALL_THINKING, remedy=remedy_of(message))
+        text = thought  # its server takes everything for thinking
     if not text.strip():
-        raise WrongAnswer("the answer was empty")
+        raise WrongAnswer(EMPTY)
     found = find_object(text, schema.model_fields)
     if found is None:
         raise WrongAnswer("there was no JSON object with the fields asked for", prose="{" not in text)
@@ -148,8 +186,6 @@ def _refusal_block(message: AIMessage) -> str | None:
     return next((str(b["refusal"]) for b in blocks if isinstance(b, dict) and b.get("refusal")), None)
 
 
-_THINKING: Final = r"(?:think|thinking|reasoning|thought|scratchpad)"
-_TAG: Final = re.compile(rf"<(/?)({_THINKING})\b[^<>]*>", re.IGNORECASE)
 _BEGIN: Final = re.compile(r"\{(?=\s*[\"}])")
 _DECODER: Final = json.JSONDecoder()
 _PAGE: Final = 4_096
@@ -162,33 +198,6 @@ REPAIRED: Final = 6_000
 """The most characters of broken JSON that are repaired: the repair takes quadratic time."""
 _WORK: Final = 20
 """Characters read again per character of the text, if objects begin that never end."""
-
-
-def without_thinking(text: str) -> str:
-    """The text of a reasoning model without its thinking.
-
-    Some chat templates write only the closing tag. Thinking without a closing tag was cut off and contains no answer.
-    """
-    tags = list(_TAG.finditer(text))
-    closings = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
-    parts: list[str] = []
-    end, inside, opened = 0, "", False
-    for tag in tags:
-        name = tag[2].lower()
-        if inside:
-            if tag[1] and name == inside:
-                inside, end = "", tag.end()
-        elif tag[1]:  # closed without having been opened: all before it was thinking
-            parts, end, opened = [], tag.end(), False
-        elif not opened:
-            parts.append(text[end : tag.start()])
-            if closings.get(name, -1) > tag.start():
-                inside = name
-            else:
-                opened = True
-        elif closings.get(name, -1) > tag.start():
-            inside = name
-    return "".join(parts if opened else [*parts, text[end:]]).strip()
 
 
 def find_object(text: str, fields: Iterable[str]) -> dict[str, Any] | None:

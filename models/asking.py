@@ -21,11 +21,23 @@ from ..state.outcomes import Outcome
 from ..state.settings import Settings
 from ..state.speech import whole_sentences
 from . import ladder
-from .answers import REFUSALS, WrongAnswer, answer_text, read, stop_problem, was_cut
+from .answers import (
+    ALL_THINKING,
+    EMPTY,
+    REFUSALS,
+    WrongAnswer,
+    answer_text,
+    read,
+    remedy_of,
+    shown_thinking,
+    stop_problem,
+    was_cut,
+)
 from .exchange import Exchange, wording
 from .failures import FILTERED
 from .mending import mended, usable_parts
 from .schemas import prompt_schema
+from .spoken import UNWRAPPED, spoken_words
 
 T = TypeVar("T", bound=BaseModel)
 Value = TypeVar("Value")
@@ -55,16 +67,18 @@ class Spoken:
     """Free text that a model spoke.
 
     Attributes:
-        text: the words, without thinking.
+        text: the words (`spoken.spoken_words`).
         message: the message with the id under which its tokens were streamed.
         response_time_s: seconds until it was complete, as the model reports it, else measured.
         call: its accounting.
+        unwrapped: whether thinking, marks or a wrapper around the words were removed.
     """
 
     text: str
     message: AIMessage
     response_time_s: float
     call: Call
+    unwrapped: bool = False
 
 
 async def ask(
@@ -239,7 +253,7 @@ def _read(message: AIMessage, schema: type[T]) -> T | WrongAnswer:
 
 def _useless(exchange: Exchange, wrong: WrongAnswer) -> ModelError:
     kind = RefusedAnswer if wrong.refused else UselessAnswer
-    return exchange.error(f"{_TWICE}: {wrong.problem}", remedy=_REMEDY, kind=kind)
+    return exchange.error(f"{_TWICE}: {wrong.problem}", remedy=wrong.remedy or _REMEDY, kind=kind)
 
 
 def uselessness(detail: str) -> Literal["unparseable", "refused"] | None:
@@ -321,8 +335,8 @@ async def speak(
         message, seconds = await exchange.stream(
             question, message_id=id_, more_room=cut, quietly=quietly, begun=begun, **more
         )
-        text = answer_text(message)
-        problem = stop_problem(message) or (None if text else "the answer was empty")
+        text = spoken_words(answer_text(message))
+        problem = stop_problem(message) or (None if text else ALL_THINKING if shown_thinking(message) else EMPTY)
         if problem is None:
             return _spoken(exchange, message, text, seconds)
         cut = was_cut(message)
@@ -331,11 +345,13 @@ async def speak(
         question = question.followed(wording("cut")) if cut else question
     if unfinished is not None:
         return _spoken(exchange, *unfinished)
-    raise exchange.error(f"no words twice: {problem}", remedy=_REMEDY)
+    raise exchange.error(f"no words twice: {problem}", remedy=remedy_of(message) or _REMEDY)
 
 
 def _spoken(exchange: Exchange, message: AIMessage, text: str, seconds: float) -> Spoken:
-    return Spoken(text, message.model_copy(update={"content": text}), seconds, exchange.call())
+    whole = str(message.text).strip()
+    unwrapped = bool(message.additional_kwargs.get(UNWRAPPED)) or spoken_words(whole) != whole
+    return Spoken(text, message.model_copy(update={"content": text}), seconds, exchange.call(), unwrapped)
 
 
 def _with_correction(question: Question, answer: AIMessage, problem: str, schema: type[BaseModel]) -> Question:

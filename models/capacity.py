@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
 from ..state.settings import Settings
+from .answers import shown_thinking
 from .connections import client_options
 from .failures import message_of
 from .limits import PerLoop
@@ -151,8 +152,7 @@ def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
 def learn_thinking(name: ModelName, answer: AIMessage) -> None:
     """Remember that a model thinks, if a cut answer shows thinking."""
     usage = answer.usage_metadata.get("output_token_details", {}) if answer.usage_metadata else {}
-    shown = any(key in answer.additional_kwargs for key in ("reasoning_content", "reasoning"))
-    if shown or usage.get("reasoning") or re.search(r"<(think|reasoning|thought)", str(answer.text)[:2000], re.I):
+    if shown_thinking(answer) or usage.get("reasoning"):
         with _lock:
             _thinking.add(name.key)
 
@@ -177,7 +177,7 @@ def _sensible(value: object) -> int | None:
 
 
 def _ask_server(name: ModelName) -> tuple[int | None, bool]:
-    """The context by vLLM's list of models, else by llama.cpp's properties; and whether the server answered. Blocks."""
+    """The context by vLLM's list, llama.cpp's properties or Ollama's own routes; and whether it answered. Blocks."""
     root = (name.base_url or "").removesuffix("/v1")
     with _Asking(name) as ask:
         listed = ask("GET", f"{name.base_url}/models").get("data")
@@ -188,7 +188,11 @@ def _ask_server(name: ModelName) -> tuple[int | None, bool]:
                 if (tokens := _sensible(entry.get(key))) is not None:
                     return tokens, True
         generation = ask("GET", f"{root}/props").get("default_generation_settings")
-        return _sensible(generation.get("n_ctx")) if isinstance(generation, dict) else None, ask.reached
+        if isinstance(generation, dict):
+            return _sensible(generation.get("n_ctx")), ask.reached
+        if isinstance(ask("GET", f"{root}/api/version").get("version"), str):
+            return _ask_ollama(name)
+        return None, ask.reached
 
 
 def _ask_ollama(name: ModelName) -> tuple[int | None, bool]:

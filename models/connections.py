@@ -5,6 +5,7 @@ OpenAI's client chooses its own HTTP library: httpx, or a successor with another
 
 from __future__ import annotations
 
+import re
 import ssl
 import sys
 import zlib
@@ -25,6 +26,8 @@ EVENT: Final = 2_000_000
 FAILED: Final = 200_000
 """The most bytes read of a server's error."""
 _ENDS: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
+_STREAMED: Final = re.compile(rb'"stream": ?true')
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 HEADERS: Final = {"accept-encoding": "identity"}
 """The header of requests that asks for uncompressed answers; compressed ones are read all the same."""
 
@@ -63,6 +66,9 @@ class _Reading:
         self._all = self._left
         self._waiting: list[bytes] = []
         self._event = 0
+        asked = b"" if self._failed else response.request.content
+        self._begins = bool(_STREAMED.search(asked))  # it must be looked at whether a stream comes
+        self._whole = False
         self._packed: Any = None
         self.over = False
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
@@ -90,6 +96,11 @@ class _Reading:
             return data[: self._left]
         if self._left < 0:
             raise TooMuch(self._all)
+        if self._begins and (begun := data.lstrip()):
+            self._begins, self._whole = False, begun.startswith(b"{")
+        if self._whole:
+            self._waiting.append(data)
+            return b""
         return self._events(data) if self._streamed else data
 
     def _events(self, data: bytes) -> bytes:
@@ -105,9 +116,12 @@ class _Reading:
         return self.rest()
 
     def rest(self) -> bytes:
-        """The bytes that were waiting for the end of their event."""
+        """The bytes that were waiting for the end of their event.
+
+        The JSON that a server sends which does not stream, or has an error to tell, is a stream of one event.
+        """
         whole, self._waiting = b"".join(self._waiting), []
-        return whole
+        return b"data: " + whole.translate(_ONE_LINE) + b"\n\n" if self._whole and whole else whole
 
 
 class _Stream:

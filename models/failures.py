@@ -21,6 +21,13 @@ from .redaction import beginning, scrub, short
 
 _AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance", re.I)
+_PASSING: Final = re.compile(
+    r"retry ?(?:in|after|delay)\D{0,20}(\d{1,6}(?:\.\d{1,9})?)\s*(m?s|sec\w*|m|min\w*)?\b|per ?(?:minute|second)", re.I
+)
+"""A limit that passes, with the seconds until then where they are told; one a day does not."""
+_DAILY: Final = re.compile(r"per ?(?:day|month)|\bdaily\b|\bmonthly\b|free.tier.*per.?day", re.I)
+_TOLD: Final = 4_000
+"""The most characters of a server's error that are searched."""
 _CONTEXT: Final = re.compile(
     r"context_length_exceeded|maximum context length|context (window|length|size)|prompt is too long"
     r"|input (length|tokens) exceeds?|too many tokens",
@@ -72,13 +79,19 @@ def is_transient(error: BaseException) -> bool:
 def is_final(error: Exception) -> bool:
     """Whether the text names a reason that neither another try nor another form of request can remove."""
     text = message_of(error)
-    return any(pattern.search(text) for pattern in (_QUOTA, _CONTEXT, _FILTERED))
+    return _is_used_up(error) or any(pattern.search(text) for pattern in (_CONTEXT, _FILTERED))
+
+
+def _is_used_up(error: BaseException) -> bool:
+    """Whether a quota is used up that does not fill again soon; one a minute does."""
+    told = f"{message_of(error)} {_response_text(error)[:_TOLD]}"
+    return bool(_QUOTA.search(told)) and (_PASSING.search(told) is None or _DAILY.search(told) is not None)
 
 
 def _is_filtered(error: Exception) -> bool:
     """Whether a content filter is the reason, by the order in which `_explained` looks for reasons."""
     text = message_of(error)
-    return bool(_FILTERED.search(text)) and not (_QUOTA.search(text) or _CONTEXT.search(text))
+    return bool(_FILTERED.search(text)) and not (_is_used_up(error) or _CONTEXT.search(text))
 
 
 def is_too_long(error: Exception) -> bool:
@@ -106,7 +119,7 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
     text, status = message_of(error), status_of(error)
     said = short(text)
     at = f" at {name.base_url}" if name.base_url else ""
-    if _QUOTA.search(text):
+    if _is_used_up(error):
         return f"the quota is used up: {said}", "Add credit to the account, or choose another model.", False
     if _CONTEXT.search(text):
         return (
@@ -205,6 +218,8 @@ def status_of(error: BaseException) -> int | None:
 def body_of(error: BaseException) -> dict[str, Any]:
     """The JSON body that an exception carries, or an empty dict."""
     body = getattr(error, "body", None)
+    if isinstance(body, list) and body and isinstance(body[0], dict):  # as Google's servers send it
+        body = body[0]
     if isinstance(body, dict):
         return body
     # LangChain raises the body of an answer that is an error with HTTP 200 as a ValueError's only argument.
@@ -277,11 +292,20 @@ def retry_after_s(error: BaseException) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None
     if headers is None or not isinstance(value, str):
-        return None
+        return _pause_in_words(error) if status_of(error) == 429 else None
     if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{0,9})?", value.strip()):
         return float(value)
     at, said = _date(value), _date(headers.get("date"))
     return max(0.0, (at - (said or datetime.now(UTC))).total_seconds()) if at else None
+
+
+def _pause_in_words(error: BaseException) -> float | None:
+    """The seconds to wait that a refusal's text names ("Please retry in 4.8s", "retryDelay": "4s")."""
+    found = _PASSING.search(f"{message_of(error)} {_response_text(error)[:_TOLD]}")
+    if found is None or found[1] is None or _is_used_up(error):
+        return None
+    unit = (found[2] or "s").lower()
+    return float(found[1]) * (0.001 if unit == "ms" else 60.0 if unit.startswith("m") else 1.0)
 
 
 def _date(value: Any) -> datetime | None:

@@ -18,6 +18,8 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from langchain_core.messages import HumanMessage
+
 from ..prompts import render
 from ..state.errors import InputError, ModelError
 from ..state.judgement import Action
@@ -27,7 +29,7 @@ from . import ladder
 from .asking import judgement
 from .connections import client_options
 from .exchange import Exchange
-from .failures import model_error
+from .failures import message_of, model_error, status_of
 from .ladder import Rung
 from .local.files import model_file
 from .naming import OPENAI_URL, ModelName, default_model_name, may_have_own_key, parse_model_name, server_address, shown
@@ -37,6 +39,9 @@ from .waiting import waiting_for
 
 _CONNECT_S: Final = 30.0
 """The most seconds until a server takes a connection; `timeout_s` if that is less."""
+_FEW: Final = 16
+"""The most tokens of the word that a model is asked for."""
+_LONGER: Final = "Is the server started? If it only needs longer, raise timeout_s."
 _MOST_BYTES: Final = 64 * 1024
 _MOST_NAMES: Final = 500
 _NAMED: Final = 5
@@ -59,7 +64,7 @@ async def reach(name: str, settings: Settings, *, ask: bool = False) -> None:
             none.
     """
     parsed = parse_model_name(name)
-    server = _Server(parsed, settings.timeout_s)
+    server = _Server(parsed, settings)
     match parsed.provider:
         case "offline":
             return
@@ -112,7 +117,7 @@ async def _told(name: str, settings: Settings) -> InputError | ModelError | None
 
 async def _there(embedding: str, settings: Settings) -> InputError | ModelError | None:
     try:
-        await _Server(parse_model_name(embedding), settings.timeout_s).exists()
+        await _Server(parse_model_name(embedding), settings).exists()
     except (InputError, ModelError) as error:
         return error
     return None
@@ -130,7 +135,7 @@ async def served_models(address: str, timeout_s: float) -> list[str]:
         ModelError: nothing there answers in time, or not with a list of models.
     """
     address = server_address(address.strip(), "the address of the server")
-    server = _Server(ModelName(address, "compatible", "", address), timeout_s)
+    server = _Server(ModelName(address, "compatible", "", address), Settings(timeout_s=timeout_s))
     status, body = await server.request("GET", "/models")
     names = _names(body)
     if names is None:
@@ -141,8 +146,8 @@ async def served_models(address: str, timeout_s: float) -> list[str]:
 class _Server:
     """A model's server, and small requests to it."""
 
-    def __init__(self, name: ModelName, timeout_s: float) -> None:
-        self._name, self._timeout_s = name, timeout_s
+    def __init__(self, name: ModelName, settings: Settings) -> None:
+        self._name, self._settings, self._timeout_s = name, settings, settings.timeout_s
         self._base = (name.base_url or "").rstrip("/")
 
     async def exists(self) -> None:
@@ -165,17 +170,33 @@ class _Server:
         if names and not known and self._name.provider == "ollama":
             raise self._unknown(names)
         if not known or ask:
-            await self._answers(names or [])
+            await self._answers(names or [], status)
 
-    async def _answers(self, names: Sequence[str]) -> None:
-        asked = {"model": self._name.model, "messages": [{"role": "user", "content": "Say hello."}], "max_tokens": 1}
-        status, body = await self.request("POST", "/chat/completions", asked)
-        if status == 200 and isinstance(body, dict) and "choices" in body:
-            return
-        if names and status in (400, 404, 422):
-            raise self._unknown(names)
-        if status < 400 or status in (*_REFUSED, *_NOT_THERE):
-            raise self.error(status, body)
+    async def _answers(self, names: Sequence[str], listed: int) -> None:
+        """Ask for a word with the client that runs ask with: it knows what this server takes.
+
+        Args:
+            names: the models that the server lists.
+            listed: the status of that list.
+        """
+        settings = self._settings.model_copy(update={"answer_tokens": _FEW})
+        exchange = Exchange(settings, "", "natural_language", 0, self._name)
+        with waiting_for(self._base):
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    await exchange.stream([HumanMessage("Say hello.")], quietly=True)
+            except TimeoutError as error:
+                raise self._silent(self._timeout_s, _LONGER) from error
+            except ModelError as error:
+                cause = error.__cause__
+                status = status_of(cause) if cause is not None else None
+                about = status == 404 or (cause is not None and self._name.model in message_of(cause))
+                if names and status in (400, 404, 422) and about:
+                    raise self._unknown(names) from error
+                if status is None and listed < 400 and not names:
+                    raise self.error(listed, None) from error
+                if status is None or status in (*_REFUSED, *_NOT_THERE):
+                    raise ModelError(error.what, model=self._name.written, remedy=error.remedy) from error
 
     def _unknown(self, names: Sequence[str]) -> ModelError:
         some = ", ".join(shown(name) for name in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
@@ -213,9 +234,7 @@ class _Server:
                     await _refuse_link_local(self._base)
                     return await self._asked(method, path, body)
             except TimeoutError as error:
-                raise self._silent(
-                    self._timeout_s, "Is the server started? If it only needs longer, raise timeout_s."
-                ) from error
+                raise self._silent(self._timeout_s, _LONGER) from error
 
     def _silent(self, seconds: float, remedy: str) -> ModelError:
         what = f"nothing answers at {self._base} within {seconds:g} seconds"

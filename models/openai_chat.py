@@ -10,6 +10,7 @@ pieces, which takes quadratic time.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,6 +18,8 @@ from typing import Any, Final
 import openai
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
+
+from .answers import THINKING
 
 # LangChain lets pydantic serialise the pieces of a stream. Pydantic would print values of wrong types, which may be
 # secrets, on standard error.
@@ -26,6 +29,11 @@ _Paths = tuple[tuple[str, ...], ...]
 _COUNTS: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 _DETAILS: Final = ("prompt_tokens_details", "completion_tokens_details")
 _ABOUT: Final = ("id", "model", "system_fingerprint", "service_tier")
+_BESIDES: Final = ("refusal", THINKING)
+"""What a message has besides its text and calls, and LangChain would drop."""
+_THINKING_FIELDS: Final = (THINKING, "reasoning", "thinking")
+_THINKING_PART: Final = re.compile(r"think|reason|analysis", re.IGNORECASE)
+_SAYING: Final = ("message", "detail", "code", "type", "prompt_filter_results")
 
 
 class _Typed:
@@ -45,7 +53,7 @@ class _Typed:
         shown = _whole(response, self.cached) if isinstance(response, dict) else response
         result: ChatResult = super()._create_chat_result(shown, generation_info)  # type: ignore[misc]
         for generation, choice in zip(result.generations, shown["choices"], strict=True):
-            generation.message.additional_kwargs["refusal"] = choice["message"]["refusal"]
+            generation.message.additional_kwargs |= _besides(choice["message"])
         return result
 
     def _get_request_payload(self, input_: Any, *, stop: list[str] | None = None, **given: Any) -> dict[str, Any]:
@@ -60,8 +68,10 @@ class _Typed:
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
         made: ChatGenerationChunk | None = super()._convert_chunk_to_generation_chunk(  # type: ignore[misc]
-            _piece(chunk, self.cached), default_chunk_class, base_generation_info
+            piece := _piece(chunk, self.cached), default_chunk_class, base_generation_info
         )
+        if made is not None and piece["choices"]:
+            made.message.additional_kwargs |= _besides(piece["choices"][0]["delta"])
         return made
 
 
@@ -85,14 +95,18 @@ def _dumped(response: openai.BaseModel) -> dict[str, Any]:
 
 
 def _whole(response: dict[str, Any], cached: _Paths) -> dict[str, Any]:
-    """A whole answer; an answer without choices is left unchanged, so that LangChain reports it."""
+    """A whole answer; one that is an error, or has no choices, is left to LangChain, which raises what it says."""
     choices = response.get("choices")
-    if response.get("error") or not isinstance(choices, list) or not choices:
+    if response.get("error"):
         return response
+    if not isinstance(choices, list) or not choices:
+        return {**response, "error": _said_instead(response)}
     choice = choices[0]
     said = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(said, dict):
-        raise ValueError("the answer holds no message")
+        if not isinstance(choice, dict) or not _str(choice.get("finish_reason")):
+            raise ValueError("the answer holds no message")
+        said = {}  # the reason says why
     made = {"message": _message(said), "finish_reason": _str(choice.get("finish_reason"))}
     return {**_about(response), "choices": [made], "usage": _usage(response, cached)}
 
@@ -100,22 +114,35 @@ def _whole(response: dict[str, Any], cached: _Paths) -> dict[str, Any]:
 def _piece(chunk: dict[str, Any], cached: _Paths) -> dict[str, Any]:
     """A piece of a stream, without tool calls: only free text is streamed."""
     choices = chunk.get("choices")
+    if choices is None and (instead := _said_instead(chunk)):
+        raise ValueError(instead)
     choice = choices[0] if isinstance(choices, list) and choices else None
     made = []
     if isinstance(choice, dict):
-        delta = choice.get("delta")
-        content = _content(delta.get("content")) if isinstance(delta, dict) else ""
-        made = [
-            {"delta": {"role": "assistant", "content": content}, "finish_reason": _str(choice.get("finish_reason"))}
-        ]
+        said = next((part for name in ("delta", "message") if isinstance(part := choice.get(name), dict)), {})
+        delta = {name: value for name, value in _message(said).items() if name != "tool_calls"}
+        made = [{"delta": delta, "finish_reason": _str(choice.get("finish_reason"))}]
     return {**_about(chunk), "choices": made, "usage": _usage(chunk, cached)}
 
 
+def _said_instead(response: Mapping[str, Any]) -> dict[str, Any]:
+    """What a server says in place of an answer."""
+    return {name: response[name] for name in _SAYING if response.get(name)}
+
+
 def _message(said: Mapping[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": _content(said.get("content"))}
+    """A message, or a piece of one: its text, calls, refusal and thinking, under one name whatever the server's is."""
+    content, thinking = said.get("content"), next(filter(None, (_str(said.get(name)) for name in _THINKING_FIELDS)), "")
+    message: dict[str, Any] = {"role": "assistant", "content": _content(content), "refusal": _str(said.get("refusal"))}
+    if thought := thinking or _thoughts(content):
+        message[THINKING] = thought
     calls = said.get("tool_calls")
     called = [call for call in map(_call, calls) if call] if isinstance(calls, list) else []
-    return message | ({"tool_calls": called} if called else {}) | {"refusal": _str(said.get("refusal"))}
+    return message | ({"tool_calls": called} if called else {})
+
+
+def _besides(message: Mapping[str, Any]) -> dict[str, str]:
+    return {name: message[name] for name in _BESIDES if message.get(name)}
 
 
 def _content(content: Any) -> str:
@@ -123,9 +150,22 @@ def _content(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = (part.get("text") if isinstance(part, dict) else part for part in content)
-        return "".join(part for part in parts if isinstance(part, str))
+        return "".join(_text(part) for part in content if not _is_thinking(part))
     return json.dumps(content, ensure_ascii=False) if isinstance(content, dict) else ""
+
+
+def _thoughts(content: Any) -> str:
+    """The thinking among a message's parts."""
+    parts = [part for part in content if _is_thinking(part)] if isinstance(content, list) else []
+    return "".join(_text(part) or _content(part.get("thinking")) for part in parts)
+
+
+def _is_thinking(part: Any) -> bool:
+    return isinstance(part, dict) and bool(_THINKING_PART.search(str(part.get("type"))[:40]))
+
+
+def _text(part: Any) -> str:
+    return _str(part.get("text") if isinstance(part, dict) else part) or ""
 
 
 def _call(call: Any) -> dict[str, Any] | None:

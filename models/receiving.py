@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -19,9 +20,10 @@ from langchain_core.language_models.base import LangSmithParams
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from .answers import DEEPEST, TOO_DEEP, TOO_LONG, is_deep
+from .answers import DEEPEST, THINKING, TOO_DEEP, TOO_LONG, is_deep, thinking_of
 from .failures import TooMuch, chain
 from .redaction import KeysInPieces, keys_in_words, without_keys
+from .spoken import UNWRAPPED, StreamedWords
 
 LONGEST: Final = 200_000
 """The most characters of an answer, thinking included: about 50,000 tokens. A longer answer is invalid."""
@@ -128,7 +130,7 @@ class Receiving(BaseChatModel):
             try:
                 async for chunk in stream:
                     text = str(chunk.message.text)
-                    length += len(text)
+                    length += len(text) + len(thinking_of(chunk.message))
                     if after and text:
                         continue  # the answer was over
                     if length > min(self.longest, LONGEST):
@@ -157,8 +159,8 @@ class Receiving(BaseChatModel):
                     content="", response_metadata=message.response_metadata, usage_metadata=message.usage_metadata
                 )
             )
-        elif rest := words.rest():
-            yield ChatGenerationChunk(message=AIMessageChunk(content=rest))
+        elif any((rest := words.rest(), more := words.removed())):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=rest, additional_kwargs=more))
 
     def _taken(self, result: ChatResult) -> ChatResult:
         """A whole answer, filtered; if a server sends several, the first one is taken."""
@@ -232,20 +234,25 @@ def _unusable(error: BaseException) -> tuple[str, int]:
 
 
 class _Words:
-    """The words of a stream, without known keys and half characters, also if these are split between pieces."""
+    """The words of a stream, without thinking, known keys and half characters, however the pieces split them."""
 
     def __init__(self) -> None:
-        self._keys, self._half = KeysInPieces(), ""
+        self._keys, self._half, self._shown = KeysInPieces(), "", StreamedWords()
         self.known = keys_in_words()
 
     def take(self, piece: str) -> str:
         piece = self._half + piece
         self._half = piece[-1:] if "\ud800" <= piece[-1:] <= "\udbff" else ""
-        return self._keys.take(_encodable(piece[: len(piece) - len(self._half)]))
+        return self._shown.take(self._keys.take(_encodable(piece[: len(piece) - len(self._half)])))
 
     def rest(self) -> str:
         half, self._half = self._half, ""
-        return self._keys.take(_encodable(half)) + self._keys.rest()
+        return self._shown.take(self._keys.take(_encodable(half)) + self._keys.rest()) + self._shown.rest()
+
+    def removed(self, told: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """What was left out since the last time, for the `additional_kwargs` of a piece that has these."""
+        removed, self._shown.removed = self._shown.removed, ""
+        return {THINKING: f"{told.get(THINKING, '')}{removed}", UNWRAPPED: True} if removed else {}
 
 
 def _passed(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
@@ -253,16 +260,18 @@ def _passed(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
     content = chunk.message.content
     fields: dict[str, Any] = {name: _kept(getattr(chunk.message, name), words.known) for name in _FIELDS[3:]}
     fields["content"] = words.take(content) if isinstance(content, str) else _kept(content, words.known)
+    fields["additional_kwargs"] |= words.removed(fields["additional_kwargs"])
     message = chunk.message.model_copy(update=fields)
     return ChatGenerationChunk(message=message, generation_info=_kept(chunk.generation_info, words.known))
 
 
 def _with_rest(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
     """A chunk that ends the words, with the words that were held back."""
-    rest = words.rest()
-    if not rest or not isinstance(chunk.message.content, str):
+    rest, more = words.rest(), words.removed(chunk.message.additional_kwargs)
+    if not (rest or more) or not isinstance(chunk.message.content, str):
         return chunk
-    message = chunk.message.model_copy(update={"content": chunk.message.content + rest})
+    update = {"content": chunk.message.content + rest, "additional_kwargs": chunk.message.additional_kwargs | more}
+    message = chunk.message.model_copy(update=update)
     return ChatGenerationChunk(message=message, generation_info=chunk.generation_info)
 
 

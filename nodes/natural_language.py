@@ -17,7 +17,7 @@ from ..state.memory import Memory
 from ..state.mind import Step, Utterance
 from ..state.pruning import Check, Pruned
 from ..state.settings import Settings
-from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
+from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS, UNWRAPPED
 from .context import common_blocks, question, shown_memories
 from .pruning import Prompt, pruned
 from .revision import Attempt, Wording, checked, revised
@@ -149,7 +149,7 @@ async def _said(prompt: Prompt, mind: Step, settings: Settings, message_id: str)
     """The utterance, asked for once more if it repeats earlier ones, or has no words of the speaker's own."""
     avoided = list(mind.get("avoid", ()))
     spoken = await _spoken(prompt, mind, settings, message_id, avoided=avoided)
-    wording = await checked(spoken.text, mind, settings)
+    wording = await _checked(spoken, mind, settings)
     first = Attempt(spoken, wording)
     if wording.text and not wording.repeated:
         return _Said(first, spoken, spoken.response_time_s, wording.corrections, avoided, settings.seed)
@@ -159,7 +159,7 @@ async def _said(prompt: Prompt, mind: Step, settings: Settings, message_id: str)
     second = await _spoken_again(prompt, mind, settings, spoken, wording, avoided_now)
     if second is None:
         return _Said(first, spoken, spoken.response_time_s, corrections, avoided, settings.seed)
-    other = await checked(second.text, mind, settings)
+    other = await _checked(second, mind, settings)
     better = other.text and (not wording.text or other.nearness < wording.nearness)
     return _Said(
         Attempt(second, other) if better else first,
@@ -189,7 +189,7 @@ async def _revised(said: _Said, prompt: Prompt, mind: Step, settings: Settings) 
                 if not is_transient(error):
                     return None
             else:
-                return Attempt(spoken, await checked(spoken.text, mind, settings))
+                return Attempt(spoken, await _checked(spoken, mind, settings))
         return None
 
     found = await revised(said.taken, again, prompt.left_out, mind, settings)
@@ -235,6 +235,12 @@ async def prompt_of(mind: Step, settings: Settings, template: Template = "uttera
     }
     ids = {number: memory.id for number, memory in enumerate(shown, start=1)}
     return Prompt(template, tuple(ordered), values, ids)
+
+
+async def _checked(spoken: Spoken, mind: Step, settings: Settings) -> Wording:
+    """As `checked`; that something around the words was removed is a correction, too."""
+    wording = await checked(spoken.text, mind, settings)
+    return replace(wording, corrections=(UNWRAPPED, *wording.corrections)) if spoken.unwrapped else wording
 
 
 async def _spoken(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,8 +77,9 @@ class OwnWords:
 def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "") -> OwnWords:
     """The speaker's part of an answer that may be written like a script, without the words under others' names.
 
-    A line speaks for another participant if it begins with their name (in full, first or last) and a colon. Everything
-    from there on is cut. If the speaker's own words come only later, under their own name, those are taken.
+    A line speaks for another participant if it begins with their name (in full, first or last, or first with a wrong
+    last one) and a colon, or with a role of chats ("User:"; "Assistant:" is the speaker). All from there on is cut. If
+    the speaker's own words come only later, under their own name, those are taken.
     An introduction ("Here is what Eva says:") is removed.
     Three things look similar and stay:
 
@@ -95,11 +96,13 @@ def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "
         present: names of all participants.
         last_speaker: who made the last utterance; may be empty.
     """
-    own = _forms(speaker)
+    roles = {role for role in (_OWN_ROLE, *_OTHER_ROLES) if not any(role in _forms(name) for name in present)}
+    own = _forms(speaker) | (roles & {_OWN_ROLE})
     others = {form: name for name in present if name != speaker for form in _forms(name)}
+    others |= {role: role for role in roles - {_OWN_ROLE}}
     bare, own_name = _bare(text, own)
     lines = bare.splitlines()
-    names = [_label(line)[0] for line in lines]
+    names = [_known(line, own, others) for line in lines]
     labelled = [i for i, name in enumerate(names) if name in own or name in others]
     if not labelled or _is_list(lines, labelled[0]) or _answers(bare, names, labelled, others, own, last_speaker):
         return OwnWords(bare, own_name, False)
@@ -143,6 +146,9 @@ class _Stretch:
         return last.strip().rstrip(_MARKUP).endswith((":", "："))
 
 
+_OWN_ROLE: Final = "assistant"
+_OTHER_ROLES: Final = ("user", "human")
+_MOST_NAMES: Final = 3
 _MARKUP: Final = "*_ \t"
 _QUOTES: Final = '"“”„«»'
 _LONGEST_LABEL: Final = 120
@@ -171,6 +177,19 @@ def _label(line: str) -> tuple[str, str]:
         return "", line
     head, rest = line[: colon.start()], line[colon.end() :]
     return _name(head), (rest.lstrip("*_]") if head.lstrip()[:1] in tuple("*_[") else rest).strip()
+
+
+def _known(line: str, own: set[str], others: Mapping[str, str]) -> str:
+    """The name before a line's first colon; the first name alone, if a wrong last name stands behind a known one.
+
+    "Ben Adams: a friend of mine." says who that is, and is no label.
+    """
+    name, rest = _label(line)
+    first, _, last = name.partition(" ")
+    wrong = last and name not in own and name not in others and (first in own or first in others)
+    written = _COLON.split(line, 1)[0].split() if wrong else []
+    capital = bool(written) and all(word.lstrip(_MARKUP)[:1].isupper() for word in written)
+    return first if capital and len(written) <= _MOST_NAMES and not rest[:1].islower() else name
 
 
 def _bare(text: str, own: set[str]) -> tuple[str, bool]:
@@ -208,6 +227,8 @@ def _answers(
     return labelled == [0] and others.get(only) == last_speaker and not any(_mentions(words, form) for form in own)
 
 
+UNWRAPPED: Final = "unwrapped"
+"""The model's thinking, marks of its chat template, or a wrapper stood around the words and were removed."""
 OWN_NAME_REMOVED: Final = "own_name_removed"
 """The speaker's own name stood in front of the words and was removed."""
 OTHERS_WORDS_REMOVED: Final = "others_words_removed"
@@ -226,6 +247,7 @@ NOT_CHECKED: Final = "not_checked"
 """Whether the words contradict what was left out of the prompt is not known: no answer about them was of use."""
 
 CORRECTIONS: Final = (
+    UNWRAPPED,
     OWN_NAME_REMOVED,
     OTHERS_WORDS_REMOVED,
     ASKED_AGAIN_FOR_OTHERS_WORDS,

@@ -67,9 +67,8 @@ def talk(wanted: WantedTalk) -> None:
     settings = settings_for(folder, place, wanted.settings, assigned(wanted.assignments or (), wanted.arguments))
     terminal = on_terminal() and _types()
     if wanted.reembed and is_world(folder):
-        known = read_world(folder)
-        if known.embedding != settings.embedding:
-            warn(f"persimchat: embedding again with {settings.embedding}: {cost_of(folder, known, settings)}")
+        cost = cost_of(folder, read_world(folder), settings)
+        warn(f"persimchat: embedding again with {settings.embedding}: {cost}")
 
     async def held() -> None:
         with signals_cancel():

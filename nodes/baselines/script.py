@@ -16,6 +16,7 @@ from langchain_core.runnables.config import ensure_config, set_config_context
 
 from ...models.answers import answer_text, stop_problem
 from ...models.exchange import Exchange, wording
+from ...models.spoken import spoken_words
 from ...prompts import answer_blocks, blocks, render
 from ...prompts.fitting import followed_by
 from ...state.baselines.script import Faults, Line, faults, parse_script, shared_out
@@ -112,7 +113,7 @@ async def _written(exchange: Exchange, messages: list[BaseMessage]) -> tuple[str
         message, seconds = await asyncio.create_task(exchange.stream(messages), context=context)
     reported = message.response_metadata.get("response_time_s")
     taken = float(reported) if isinstance(reported, int | float) else seconds
-    return answer_text(message), taken, stop_problem(message)
+    return spoken_words(answer_text(message)), taken, stop_problem(message)
 
 
 def _draft(text: str, names: list[str], settings: Settings) -> _Draft:

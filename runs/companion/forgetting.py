@@ -22,14 +22,14 @@ from ...memory.recollection import discard
 from ...memory.store import MemoryStore, release
 from ...personas.names import full_name
 from ...state.companion import DIGESTED, Tie, exchange_id, new_person_id, person_key, thread_id
-from ...state.errors import MachineError
+from ...state.errors import InputError, MachineError
 from ..folder.jsonl import as_text
 from ..folder.lock import held
 from ..log import Log, seal
 from .events import KINDS, Opened
 from .folder import WORLD, agents_in, memories_in, person_in, read_world, records_in, renewed, settle
 from .keys import KEYS as OF_KEYS
-from .personal_data import carried, memories_of, mentioning, with_what_rests_on, without
+from .personal_data import Person, carried, memories_of, mentioning, with_what_rests_on, without
 
 BEYOND: Final = (
     "copies and backups of the world's folder",
@@ -86,6 +86,10 @@ def forget(folder: Path, person: str, agent: str | None, *, mentions: bool = Fal
         return work.result()
 
 
+_NOBODY: Final = "nobody"
+"""The id of a person who has none."""
+
+
 class _Work:
     """What is to go from a world, and how it is written without it."""
 
@@ -94,13 +98,13 @@ class _Work:
         with Log(folder / WORLD, KINDS, read_only=True) as log:
             self._records = records_in(log)
             own = log.rows("SELECT agent, body ->> '$.person', body ->> '$.id' FROM events WHERE kind = 'exchange'")
-        self._person = person_in(self._records, folder, self._world, person)
+        self._memories = memories_in(folder, known)
+        self._person = self._wanted(person)
         names = agents_in(self._records, self._world)
         self._agents = names if agent is None else [full_name(agent, names, what="agent", where=str(folder))]
         found = {name: self._records.get((".".join(ties_of(self._world, name)), self._person.id)) for name in names}
         self._ties = {name: Tie.model_validate(value) for name, value in found.items() if value is not None}
         self._counts: Counter[str] = Counter()
-        self._memories = memories_in(folder, known)
         self._mentioned: list[tuple[str, str]] = []
         self._gone = {name: self._gone_from(name) for name in self._agents}
         self._everywhere = not self._ties.keys() - set(self._agents)
@@ -109,6 +113,17 @@ class _Work:
             name: {id_ for who, person_id, id_ in own if (who, person_id) == (name, self._person.id)}
             for name in self._agents
         }
+
+    def _wanted(self, name: str) -> Person:
+        """The person; with `mentions` also somebody who is forgotten, and of whom others have told."""
+        try:
+            return person_in(self._records, self._folder, self._world, name)
+        except InputError:
+            stranger = Person(_NOBODY, name)
+            told = [memory.text for memories in self._memories.values() for memory in memories]
+            if self._mentions and stranger.is_in([told, *self._records.values()]):
+                return stranger
+            raise
 
     def _gone_from(self, agent: str) -> set[str]:
         """Ids of the memories that an agent is to lose."""

@@ -31,7 +31,18 @@ from ...state.mind import Mind
 from ...state.settings import Settings
 from ..log import Log
 from .events import Opened
-from .folder import WORLD, Store, Threads, companion_settings, locked, opened_file, opened_with, read_place, read_world
+from .folder import (
+    WORLD,
+    Store,
+    Threads,
+    companion_settings,
+    is_world,
+    locked,
+    opened_file,
+    opened_with,
+    read_place,
+    read_world,
+)
 from .personal_data import carried
 from .reembedding import reembed, refusal
 from .requests import DayLedger
@@ -206,11 +217,12 @@ class OpenWorld:
         Raises:
             InputError: as `opened_world`.
         """
+        again = reembedding and is_world(self.folder)  # also by another model of the same name
         with ExitStack() as stack:
             known = await asyncio.to_thread(stack.enter_context, locked(self.folder, place, settings))
             self.place = await asyncio.to_thread(read_place, self.folder)
             used = settings or companion_settings(self.place, known.settings)
-            if known.embedding != used.embedding:
+            if again or known.embedding != used.embedding:
                 if not reembedding:
                     raise refusal(known, used.embedding, self.folder)
                 await reembed(self.folder, known, used)

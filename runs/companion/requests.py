@@ -14,6 +14,7 @@ from ...models.answers import answer_text
 from ...models.exchange import Exchange
 from ...models.ledger import LEDGER, Ledger
 from ...models.recording import Request, Row
+from ...models.spoken import spoken_words
 from ...state.errors import DayBudgetExhausted
 from ...state.settings import Settings
 from ..log import Log
@@ -139,6 +140,6 @@ async def plain_answer(
     async def answer(_: None) -> str:
         talking_with.set(person)
         message, _seconds = await exchange.stream(asked, quietly=True, **fields)
-        return answer_text(message)
+        return spoken_words(answer_text(message))
 
     return await RunnableLambda(answer).ainvoke(None, {"configurable": {LEDGER: ledger}})

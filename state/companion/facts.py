@@ -298,12 +298,27 @@ def _memory(
     )
 
 
+_QUOTED: Final = 12
+"""Characters of an agent's line that counts as quoted; shorter ones ("Good morning.") are anybody's words."""
+
+
 def _line_of(quote: str, said: Sequence[Line]) -> Line | None:
-    """The person's own line in which a quote stands; None if there is none, or the quote has no word."""
+    """The person's own line in which a quote stands; None if there is none, or the quote has no word.
+
+    What a person quotes of the agent's lines is not their own.
+    """
     wanted = _plain(quote)
     if re.search(r"\w", wanted) is None:
         return None
-    return next((line for line in said if not line.own and wanted in _plain(line.text)), None)
+    others = [text for line in said if line.own and len(text := _plain(line.text)) >= _QUOTED]
+
+    def own(line: Line) -> str:
+        text = _plain(line.text)
+        for other in others:
+            text = text.replace(other, "\n")
+        return text
+
+    return next((line for line in said if not line.own and wanted in own(line)), None)
 
 
 def _plain(text: str) -> str:

@@ -117,6 +117,8 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"grid": {"method": ["mad"]}}, ("cell (method: mad)", "mode=debate", "exclude: [{method: mad}]")),
     ({"grid": {"method": ["round_robbin"]}}, ("'round_robbin'", "'round_robin'?")),
     ({"grid": {"utterance_words": [0]}}, ("cell (utterance_words: 0)", "utterance_words")),
+    ({"grid": {"seed": {"from": 0, "count": 10**9}}}, ("1,000,000,000 levels are too many", "grid.seed")),
+    ({"grid": {"order": [{"shuffled": 10**9}]}}, ("levels are too many", "grid.order")),
     ({"grid": {"seed": {"from": 0}}}, ("from and count", "grid.seed")),
     ({"grid": {"seed": []}}, ("no levels",)),
     ({"grid": {"seed": [1, 1]}}, ("level 1 twice",)),

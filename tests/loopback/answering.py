@@ -93,12 +93,16 @@ class Reply:
         tool_calls: the message's tool calls, as the protocol has them.
         finish_reason: why it stopped.
         refusal: the message's refusal.
+        thinking: what the model thinks, sent apart from its words.
+        thinks_in: the field with the thinking; "content" for parts of a message.
     """
 
     content: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
     finish_reason: str = "stop"
     refusal: str | None = None
+    thinking: str = ""
+    thinks_in: str = "reasoning_content"
 
     @classmethod
     def of(cls, answer: dict[str, Any] | str | None, body: dict[str, Any]) -> Reply:
@@ -113,6 +117,7 @@ class Reply:
     def completion(self, body: dict[str, Any], *, usage: bool) -> dict[str, Any]:
         """The body of an answer that is not streamed."""
         message: dict[str, Any] = {"role": "assistant", "content": self.content, "refusal": self.refusal}
+        message |= self._thought(self.thinking, self.content)
         if self.tool_calls:
             message["tool_calls"] = self.tool_calls
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
@@ -123,12 +128,21 @@ class Reply:
         """The events of a streamed answer, without the closing [DONE]."""
         head = _head("chat.completion.chunk", body)
         pieces = re.findall(r"\s*\S+\s*?", self.content or "") if self.content else []
-        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": p} for p in pieces)]
+        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+        deltas += [self._thought(p) for p in re.findall(r"\s*\S+\s*?", self.thinking)]
+        deltas += [{"content": p} for p in pieces]
+        deltas += [{"refusal": self.refusal}] if self.refusal else []
         result = [head | {"choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas]
         result.append(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish_reason}]})
         if usage and (body.get("stream_options") or {}).get("include_usage"):
             result.append(head | {"choices": [], "usage": self._usage(body)})
         return result
+
+    def _thought(self, thinking: str, content: str | None = None) -> dict[str, Any]:
+        if not thinking or self.thinks_in != "content":
+            return {self.thinks_in: thinking} if thinking else {}
+        said = [] if content is None else [{"type": "text", "text": content}]
+        return {"content": [{"type": "thinking", "text": thinking}, *said]}
 
     def _usage(self, body: dict[str, Any]) -> dict[str, int]:
         given = sum(len(str(m.get("content")).split()) for m in body.get("messages", []))

@@ -93,6 +93,7 @@ class LoopbackServer:
     awake: threading.Event = field(default_factory=threading.Event)
     token_delay_s: float = 0.0
     reports_usage: bool = True
+    embeds: Callable[[dict[str, Any]], dict[str, Any]] = embeddings
     tells: dict[str, Any] = field(default_factory=dict)
     told: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
@@ -237,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
         if self.path == "/v1/embeddings":
             self.server.loopback.requests.append(recorded)
-            self._json(200, embeddings(recorded.body))
+            self._json(200, self.server.loopback.embeds(recorded.body))
         elif self.path == "/v1/chat/completions" or self.path.startswith("/openai/deployments/"):
             self._chat(recorded)
         else:

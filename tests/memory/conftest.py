@@ -170,6 +170,8 @@ class EmbeddingServer:
     def __init__(self) -> None:
         self.status = 200
         self.vectors: list[list[float]] | None = None
+        self.refuses: Callable[[list[str]], tuple[int, str] | None] = lambda texts: None
+        self.backwards = False
         self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
         outer = self
 
@@ -178,12 +180,16 @@ class EmbeddingServer:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 outer.requests.append(({k.lower(): v for k, v in self.headers.items()}, body))
                 answer: dict[str, Any] = {"error": {"message": "key sk-abcdefgh12345678 is wrong"}}
-                if outer.status == 200:
+                status = outer.status
+                if refused := outer.refuses(body["input"]):
+                    status, answer = refused[0], {"error": {"message": refused[1]}}
+                elif status == 200:
                     rows = outer.vectors or [[float(len(t)), float(t.count("a")), 1.0] for t in body["input"]]
                     data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
+                    data = data[::-1] if outer.backwards else data
                     answer = {"object": "list", "model": "m", "data": data, "usage": {}}
                 payload = json.dumps(answer).encode()
-                self.send_response(outer.status)
+                self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(payload)))
                 self.end_headers()

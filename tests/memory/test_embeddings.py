@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from persimchat.memory import embeddings as minilm
-from persimchat.memory.embedding_texts import embed
+from persimchat.memory.embedding_texts import Space, embed
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.models.failures import TransientModelError, is_transient
@@ -122,3 +122,70 @@ async def test_answers_that_are_no_vectors(embedding_server, rows):
     embedding_server.vectors = rows
     with pytest.raises(ModelError, match="embedding"):
         await embed(Settings(embedding=embedding_server.name), ["one", "two"])
+
+
+TEXTS = [f"a text about the harbour, number {number}" for number in range(20)]
+
+
+async def test_vectors_come_in_the_order_of_their_index(embedding_server):
+    settings = Settings(embedding=embedding_server.name)
+    in_order = await embed(settings, TEXTS[:3] + ["a"])
+    embedding_server.backwards = True
+    assert np.array_equal(await embed(settings, TEXTS[:3] + ["a"]), in_order)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "batch size 20 > maximum allowed batch size 8",
+        "too many inputs: at most 8",
+        "The list of inputs is too large",
+    ],
+)
+async def test_how_many_texts_a_server_takes_is_learnt(embedding_server, refusal):
+    embedding_server.refuses = lambda texts: (422, refusal) if len(texts) > 8 else None
+    settings = Settings(embedding=embedding_server.name)
+    assert (await embed(settings, TEXTS)).shape == (20, 3)
+    before = len(embedding_server.requests)
+    assert (await embed(settings, TEXTS)).shape == (20, 3)
+    assert all(len(body["input"]) <= 8 for _, body in embedding_server.requests[before:])
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal"),
+    [
+        (413, "inputs must have less than 512 tokens. Given: 2000"),
+        (400, "This model's maximum context length is 512 tokens, however you requested 2000 tokens"),
+        (500, "input is too large to process. increase the physical batch size"),
+    ],
+)
+async def test_how_long_a_text_may_be_is_learnt_and_texts_are_cut_for_the_embedding_only(
+    embedding_server, status, refusal
+):
+    embedding_server.refuses = lambda texts: (status, refusal) if max(map(len, texts)) > 1_600 else None
+    settings, long = Settings(embedding=embedding_server.name), "a harbour and its boats " * 400
+    assert (await embed(settings, ["short", long])).shape == (2, 3)
+    before = len(embedding_server.requests)
+    await embed(settings, [long])
+    (body,) = [body for _, body in embedding_server.requests[before:]]
+    assert long.startswith(body["input"][0]) and len(body["input"][0]) >= 600
+
+
+async def test_what_is_refused_whatever_its_length_is_an_error(embedding_server):
+    embedding_server.refuses = lambda texts: (400, "this context is never taken")
+    with pytest.raises(ModelError):
+        await embed(Settings(embedding=embedding_server.name), ["a harbour " * 300])
+    assert len(embedding_server.requests) < 20
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0]] * 3, [[-1.0, 5.0, 1.0]] * 3])
+async def test_another_model_behind_the_name_is_noticed(embedding_server, rows):
+    settings, space = Settings(embedding=embedding_server.name), Space()
+    kept = (await embed(settings, ["text"], space=space))[0]
+    for before in (space, Space()):
+        assert (await embed(settings, ["other"], space=before, known=("text", kept))).shape == (1, 3)
+        embedding_server.vectors = rows
+        with pytest.raises(InputError, match="another one than the one that memories were kept with.*Start its server"):
+            await embed(settings, ["other"], space=before, known=("text", kept), agent="Eva")
+        embedding_server.vectors = None
+    assert (await embed(settings, ["other"], space=before)).shape == (1, 3)

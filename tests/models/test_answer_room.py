@@ -20,6 +20,7 @@ from persimchat.models.fitted import MOST, answer_tokens, half_again
 from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
 from persimchat.models.receiving import received
+from persimchat.state.errors import ModelError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
@@ -117,8 +118,43 @@ async def test_a_cut_judgement_is_asked_for_once_more_with_half_again_as_many_to
     assert "cut off" in server.requests[1].text
 
 
-async def test_an_answer_cut_in_its_thinking_gets_room_for_it(serve: Serve) -> None:
-    server = serve([Reply("<think>hm, hm, hm", finish_reason="length"), RIGHT, RIGHT])
+IN_THINKING = {
+    "a tag": Reply("<think>hm, hm, hm", finish_reason="length"),
+    "harmony": Reply("<|channel|>analysis<|message|>hm, hm", finish_reason="length"),
+    "reasoning_content": Reply("", finish_reason="length", thinking="hm, hm, hm"),
+    "reasoning": Reply(None, finish_reason="length", thinking="hm, hm, hm", thinks_in="reasoning"),
+    "parts": Reply(None, finish_reason="length", thinking="hm, hm, hm", thinks_in="content"),
+}
+
+
+@pytest.mark.parametrize("name", IN_THINKING)
+async def test_words_cut_in_thinking_get_room_for_it(name: str, serve: Serve) -> None:
+    server = serve([IN_THINKING[name], "I like tea."])
+    assert (await words_of(server, context_tokens=32_768)).text == "I like tea."
+    first, second = (limit["max_tokens"] for limit in limits(server))
+    assert second > first + 4000
+
+
+@pytest.mark.parametrize("name", IN_THINKING)
+async def test_thinking_that_leaves_no_room_is_told_as_that(name: str, serve: Serve) -> None:
+    answer = IN_THINKING[name]
+    for put in (question_to, words_of):
+        with pytest.raises(ModelError, match=r"length limit, in the model's thinking.*raise answer_tokens"):
+            await put(serve([answer, answer]), context_tokens=32_768)
+
+
+async def test_a_judgement_that_its_server_takes_for_thinking_is_read(serve: Serve) -> None:
+    server = serve([Reply(None, thinking=f"So I say {json.dumps(RIGHT)}")])
+    assert (await question_to(server)).value.need_to_talk == 7
+    only = Reply(None, thinking="What do they want?")
+    for put in (question_to, words_of):
+        with pytest.raises(ModelError, match=r"the answer held thinking, and nothing else.*reasoning parser"):
+            await put(serve([only, only]))
+
+
+@pytest.mark.parametrize("name", IN_THINKING)
+async def test_an_answer_cut_in_its_thinking_gets_room_for_it(name: str, serve: Serve) -> None:
+    server = serve([IN_THINKING[name], RIGHT, RIGHT])
     await question_to(server, context_tokens=32_768)
     await question_to(server, context_tokens=32_768)
     first, second, third = (limit["max_tokens"] for limit in limits(server))

@@ -66,6 +66,8 @@ async def question(settings: Settings, module: str = "need_to_talk", **given: An
         ({"/v1/models": {"data": [{"id": "x", "max_model_len": 2048}, {"id": "y", "max_model_len": 1024}]}}, 8192),
         ({"/props": {"default_generation_settings": {"n_ctx": 3000}, "total_slots": 2}}, 3000),
         ({"/v1/models": {"data": "?"}, "/props": []}, 8192),
+        ({"/api/version": {"version": "0.12"}, "/api/show": {}}, 4096),
+        ({"/api/version": {"version": "0.12"}, "/api/show": OLLAMA_SHOW}, 2048),
         ({"/props": {"default_generation_settings": {"n_ctx": -1}}}, 8192),
         ({"/props": {"default_generation_settings": {"n_ctx": 10**30}}}, 8192),
         ({"/props": {"default_generation_settings": {"n_ctx": True}}}, 8192),

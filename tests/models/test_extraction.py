@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.models.answers import find_object, without_thinking
+from persimchat.models.answers import find_object
+from persimchat.models.spoken import without_thinking
 
 FIELDS = ("reasoning", "need_to_talk")
 RIGHT = {"reasoning": "because", "need_to_talk": 7}

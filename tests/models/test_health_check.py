@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from loopback.answering import Fault
+from loopback.modes import answering
 from loopback.server import LoopbackServer, free_port
 
 from persimchat.models import health_check, waiting
@@ -61,7 +62,13 @@ async def test_a_server_that_lists_the_model_is_asked_nothing_more(serve: Serve)
     await reach(server.model(), Settings())
     assert server.requests == []
     await reach(server.model("another"), Settings())
-    assert [body["max_tokens"] for body in server.bodies()] == [1]
+    assert [body["max_tokens"] for body in server.bodies()] == [16]
+
+
+async def test_what_runs_can_use_is_not_refused(serve: Serve):
+    """A server that wants another field for the limit, one that does not stream, an alias that its list lacks."""
+    for server in (serve(refuses={"max_tokens"}), serve(answering("no stream")), serve(answering("reasoning_content"))):
+        await reach(server.model("an-alias"), Settings())
     assert await served_models(server.url, 60) == ["test-model"]
 
 

@@ -110,7 +110,10 @@ async def test_what_others_said_of_a_person_is_listed_and_goes_if_wanted(
     async with opened_world(world) as after:
         tie = await after.tie("Oda", "Eva")
         assert tie is not None and len(tie.facts) == 2
-        await talked(after, "Oda", "Petr Zelenka", ["Hello."])
+    with pytest.raises(InputError, match="nobody here is called 'Petr Zelenka'"):
+        forget(world, "Petr Zelenka", None)
+    with pytest.raises(InputError, match="nobody here is called 'Nobody At All'"):
+        forget(world, "Nobody At All", None, mentions=True)
     forget(world, "Petr Zelenka", None, mentions=True)
     async with opened_world(world) as after:
         tie = await after.tie("Oda", "Eva")

@@ -121,7 +121,8 @@ async def test_a_person_whispers_and_passes(user: User, web: WebContext):
     await until(lambda: live.board.turn)
     assert live.board.utterances[0].heard_by == [agent]
     await user.should_see(f"only {agent} can hear this")
-    assert heard.value != agent, "the next words would be a whisper, too"
+    assert heard.value == agent, "it stays until it is changed"
+    await user.should_see(f"Only {agent} hears this. What {agent} answers is for all.")
     await until(lambda: live.board.paused)
     await asked(live, "Petr")
     await user.should_see("Your turn, Petr")
@@ -184,8 +185,11 @@ async def test_the_moderator(user: User, web: WebContext):
     await user.should_see("Your message comes when the conversation continues.")
     (heard,) = user.find(marker="heard-by").elements
     assert isinstance(heard, ui.select)
+    await user.should_see("Your message comes when the conversation continues. Good evening.")
     heard.value = first
+    assert f"(only {first})" in field(user).props["placeholder"]
     write(user, "You begin.")
+    await user.should_see("Your message comes when the conversation continues. You begin.")
     user.find(marker="change-topic").click()
     await user.should_see("The new topic")
     user.find("The new topic").type("Cocoa")

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from starlette.datastructures import Headers
 
-from persimchat.app.web.v1.app import BURST, Doorkeeper, Pace, is_task, talk_of
+from persimchat.app.web.v1.app import BURST, Doorkeeper, Pace, talk_of
 from persimchat.app.web.v1.bodies import ChatRequest, Message, NoKey, TooFast
 from persimchat.app.web.v1.talking import Cut, Window, compare, digest, unasked
+from persimchat.app.web.v1.tasks import is_task
 from persimchat.runs.companion.folder import served, served_at
 from persimchat.runs.companion.keys import add_key
 from persimchat.runs.companion.world import opened_world
@@ -33,10 +34,11 @@ MESSAGES = st.lists(
 )
 
 
-def request(*said: str, **more: object) -> ChatRequest:
+def request(*said: str, system: str = "", **more: object) -> ChatRequest:
     """A request whose messages are the person's and the agent's in turn, the person's last."""
     roles = ["user", "assistant"] if len(said) % 2 else ["assistant", "user"]
     messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
+    messages = [{"role": "system", "content": system}, *messages] if system else messages
     return ChatRequest.model_validate({"model": "oda", "messages": messages, **more})
 
 
@@ -180,18 +182,82 @@ def test_words_that_nobody_asked_for():
     assert unasked([*TWO, horn], "2026-03-02T10:11:00") == unasked([horn, *TWO], "2026-03-02T10:00:00") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "task"),
-    [
-        ("### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Hello\n</chat_history>", True),
-        ("Provide a concise, 5-word-or-less title for the conversation, using its same language.", True),
-        ("[Pause your roleplay. Summarize the most important facts and events in the story so far.", True),
-        ("My task is to write history.", False),
-        ("I have read <chat_history> somewhere. ### Task: none.", False),
-    ],
-)
-def test_background_tasks(text: str, task: bool):
-    assert is_task(request("Hello.", "Good morning.", text)) is task
+TASKS = [
+    "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Hello\n</chat_history>",
+    "Provide a concise, 5-word-or-less title for the conversation, using its same language.",
+    "[Pause your roleplay. Summarize the most important facts and events in the story so far.",
+    "Write one title, at most six words, for this chat. Output the title only.",
+    "What is this talk called?\nUser: My sister is called Mira.\nAssistant: I sell tickets here.",
+    'Label this: [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]',
+    "Pick up to three tags for the discussion below and respond with JSON.",
+    "Choose one emoji for this conversation. Reply with the emoji only.",
+    "Suggest 3 follow-up questions the user could ask in this chat, as a JSON array.",
+    "<conversation>\nHello there\nGood morning\n</conversation>\nA heading, please.",
+    "Turn the latest exchange into a search query. Respond with the query only, without quotes.",
+    "Fass das Gespräch in einem Titel mit höchstens fünf Wörtern zusammen, nur der Titel.",
+    "Gib 1 bis 3 Schlagwörter für diese Unterhaltung aus, ausschließlich als JSON.",
+    "Donne un titre de 5 mots à cette conversation, sans guillemets, uniquement le titre.",
+    "Résume cet échange en 20 mots, sans autre texte.",
+    "Escribe un título de 4 palabras para esta conversación, solo el título.",
+    "Napiš název této konverzace, pouze 3 až 5 slov.",
+    "Shrň tento rozhovor jednou větou, jen shrnutí.",
+    "Here is what was said: Hello, I come from Porto.\nGood morning, I sell tickets.\nName it.",
+    "**User**: Hello\n\n**Assistant**: Good morning\n\nSummarise.",
+    "Human: Hello\nAI: Good morning\nHuman: bye\n\nWhat came up?",
+    "### Instructions\nMake a summary of the dialogue between the two.",
+    "Autocomplete the next message of this chat. Output nothing else.",
+    "Rate the topic of the conversation with one category from: work, home. Respond with the category.",
+    "Extract keywords from our discussion: max 5, JSON.",
+    "system: you name talks\nuser: Hello\nassistant: Good morning",
+    "Create a headline of at most 8 words for the dialogue.",
+    "Return a 3-5 word title for this exchange with no quotes.",
+    "Summarise the talk in less than 50 words for a search index.",
+    "<messages><m>Hello</m></messages> Topic?",
+]
+PEOPLE = [
+    "My task is to write history.",
+    "I have read <chat_history> somewhere. ### Task: none.",
+    "Give this chat a title, would you?",
+    "What would you call this conversation?",
+    "Our discussion was about my sister, remember?",
+    "Only you know the title of my book.",
+    "User: that is my nickname. Do you like it?",
+    "Say hello to the assistant: she is new here.",
+    'You said: "I sell tickets here." Is that so?',
+    "I am writing a summary of my thesis. It has at most 40 pages.",
+    "Can you suggest a good book?",
+    "Tags are on the sheep, at most two each.",
+    "Kolik slov má tvůj název?",
+    "Mein Gespräch mit dem Chef dauerte nur 5 Minuten.",
+    "Je n'ai que 5 mots à dire: tu me manques.",
+    "Mi conversación con Eva fue sola y triste.",
+    "Pojmenuj nějak tenhle náš rozhovor, prosím.",
+    "Let us talk about something else.",
+    "JSON is the name of my dog.",
+    "Human: that is what I am. And you?",
+    "I told my sister: hello.\nShe told me: good morning.",
+    "Petr: hi\nMira: hello\nThat was our talk.",
+    "What do you think of this title: 'Only the Sea'?",
+    "Respond to my letter, please.",
+    "A friend asked me 3 questions about you.",
+    "Summarise yourself, Oda!",
+    "Is this message too long?",
+    "An emoji is worth a thousand words, they say.",
+    "The chat show is on at 8, only on Sundays.",
+    "In our last exchange you promised me a ticket.",
+]
+
+
+@pytest.mark.parametrize(("text", "task"), [*((t, True) for t in TASKS), *((t, False) for t in PEOPLE)])
+def test_what_programs_ask_is_told_from_what_people_say(text: str, task: bool):
+    assert is_task(request("Hello, I come from Porto.", "Good morning, I sell tickets.", text)) is task
+
+
+def test_other_instructions_without_the_history_are_a_programs():
+    title = request("I come from Porto.", system="You write titles of chats.")
+    assert is_task(title, "You are Oda. It is 10:31.")
+    assert not is_task(title) and not is_task(title, "You write titles of chats.")
+    assert not is_task(request("I come from Porto.", system="You are Oda. It is 10:32."), "You are Oda. It is 10:31.")
 
 
 # --- who asks ---------------------------------------------------------------------------------------------------------

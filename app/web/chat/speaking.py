@@ -151,7 +151,7 @@ class Speaking:
         self._who = ui.select(names, label=t("chat.speak_as"), value=AS_MODERATOR, on_change=self._choose)
         self._who.mark("speak-as")
         self._to = ui.select({_EVERYBODY: t("chat.everybody")}, label=t("chat.heard_by"), value=_EVERYBODY)
-        self._to.mark("heard-by")
+        self._to.mark("heard-by").on_value_change(lambda: self.sync())
         for field in (self._who, self._to):
             field.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink")
         raise_, lower = t("chat.raise_hand"), t("chat.lower_hand")
@@ -172,6 +172,8 @@ class Speaking:
         with ui.row().classes("w-full items-end gap-2 no-wrap") as self._field_row:
             self._words, _ = words_field(t("chat.words"), self._send)
             self._pass_words = ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+        self._only = ui.label().classes("text-xs muted px-2 break-words").mark("only-hint")
+        self._pending = ui.label().classes("text-xs px-2 break-words").props("role=status").mark("pending")
         with ui.row().classes("w-full items-center gap-3 no-wrap px-2") as self._need_row:
             ends = "text-xs muted whitespace-nowrap gt-xs"
             ui.label(t("chat.need_none")).classes(ends).props("aria-hidden=true")
@@ -232,6 +234,13 @@ class Speaking:
             text = t("chat.placeholder_next", who=one_line(self._voice))
         else:
             text = t("chat.placeholder_outside", name=moderator_name(board.participants))
+        only = "" if self._to.value == _EVERYBODY or not self._to.visible else one_line(str(self._to.value))
+        if only:
+            text = f"{text} ({t('chat.only', who=only)})"
+            self._only.set_text(t("chat.only_hint", who=only))
+        self._only.set_visibility(bool(only) and words)
+        live = self._viewing.live
+        self._pending.set_visibility(live is not None and live.control.wanted(board.turn) and bool(self._pending.text))
         self._words.props["placeholder"] = text
         self._call(mine.agent if mine is not None else "", field=words)
 
@@ -319,11 +328,13 @@ class Speaking:
             ui.notify(t("chat.answered_elsewhere"), type="warning")
             return
         heard_by = None if self._to.value == _EVERYBODY else [str(self._to.value)]
-        told = "" if mine is not None else t("chat.said_paused" if live.control.paused else "chat.said_next")
-        if act(self._viewing, lambda live: live.control.say(words, speaker=speaker, heard_by=heard_by), told):
+        if act(self._viewing, lambda live: live.control.say(words, speaker=speaker, heard_by=heard_by)):
             self._acted()
+            if mine is None:
+                told = t("chat.said_paused" if live.control.paused else "chat.said_next")
+                self._pending.set_text(f"{told} {one_line(words)}")
             self._words.set_value("")
-            self._to.set_value(_EVERYBODY)
+            self.sync()
 
     def _answer_need(self) -> None:
         self._answer(lambda live: live.control.answer(int(self._need.value)))

@@ -41,6 +41,7 @@ from .bodies import (
     told,
 )
 from .talking import Talking
+from .tasks import is_task
 
 PERSON, FORWARDED_PERSON = "x-persimchat-person", "x-openwebui-user-name"
 TALK, FORWARDED_TALK = "x-persimchat-talk", "x-openwebui-chat-id"
@@ -146,30 +147,6 @@ class Pace:
             del self._left[next(iter(self._left))]  # the one that has been quiet for longest
 
 
-# Background tasks of chat programs: requests for titles, tags or summaries, which are no words of the person
-
-
-PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("Open WebUI: titles, tags, follow-ups, queries", re.compile(r"\A### Task:.*<chat_history>", re.S)),
-    ("Open WebUI: search and retrieval queries", re.compile(r"\A### Task:\s*\n.*### Output:", re.S)),
-    ("titles of earlier versions", re.compile(r"\A(?:Create|Generate) a concise, 3-5 word (?:phrase|title)\b")),
-    ("LibreChat: titles", re.compile(r"\AProvide a concise, 5-word-or-less title for the conversation\b")),
-    (
-        "SillyTavern: summaries",
-        re.compile(r"\A\[?(?:Ignore previous instructions|Pause (?:your|the) roleplay)\. Summarize the most important"),
-    ),
-)
-"""What programs send, and how it begins."""
-
-
-def is_task(request: ChatRequest) -> bool:
-    """Whether a request is a background task: its last message, or the person's last one, has a known form."""
-    users = [message for message in request.messages if message.role == "user"]
-    return any(
-        pattern.search(message.words) for message in (request.messages[-1], *users[-1:]) for _, pattern in PATTERNS
-    )
-
-
 # `/v1` as an application of its own, with OpenAI's paths, forms and errors
 
 
@@ -259,10 +236,11 @@ def _router(world: World, manner: Manner) -> APIRouter:
         asked.check()
         agent = _agent(world, asked.model)
         person = door.person_of(key, headers, asked)
-        if agent is None or is_task(asked):
+        talk = talk_of(headers)
+        if agent is None or is_task(asked, talking.instructions(agent, person, talk)):
             pieces = talking.plain(asked, person)
         else:
-            pieces = talking.words(asked, agent=agent, person=person, talk=talk_of(headers))
+            pieces = talking.words(asked, agent=agent, person=person, talk=talk)
         usage = asked.stream_options is not None and asked.stream_options.include_usage
         form = Completion(f"chatcmpl-{uuid.uuid4().hex}", asked.model, with_usage=usage)
         if not asked.stream:
@@ -301,9 +279,10 @@ def _agent(world: World, name: str) -> str | None:
     Raises:
         NoSuchModel: there is none.
     """
-    if name == PLAIN:
+    bare = name.strip().rpartition("/")[2].removesuffix(":latest")  # as programs name models
+    if bare == PLAIN:
         return None
-    found = model_ids(world).get(name.strip().casefold())
+    found = model_ids(world).get(bare.casefold())
     if found is not None:
         return found
     try:

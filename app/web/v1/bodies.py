@@ -172,9 +172,9 @@ class ChatRequest(BaseModel):
     messages: Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     stop: str | list[str] | None = None
     user: str | None = None
@@ -182,6 +182,18 @@ class ChatRequest(BaseModel):
     response_format: dict[str, Any] | None = None
     tool_choice: str | dict[str, Any] | None = None
     modalities: list[str] | None = None
+
+    @field_validator("max_tokens", "max_completion_tokens")
+    @classmethod
+    def _no_limit(cls, tokens: int | None) -> int | None:
+        """None for -1 and the like, by which programs say that there is no limit."""
+        return tokens if tokens is not None and tokens > 0 else None
+
+    @field_validator("temperature")
+    @classmethod
+    def _warm(cls, temperature: float | None) -> float | None:
+        """At most 2, which is OpenAI's greatest; some programs go farther."""
+        return None if temperature is None else min(temperature, 2.0)
 
     @field_validator("stop")
     @classmethod
@@ -230,10 +242,10 @@ class ChatRequest(BaseModel):
                 raise Unsupported(f"{kind[:40]!r} is not understood", f"messages.{place}.content", "Send text.")
 
     def _kinds(self) -> Iterator[tuple[int, str]]:
-        for place, message in enumerate(self.messages):
-            if isinstance(message.content, list):
-                for part in message.content:
-                    yield place, part.type
+        """The parts of the new message; a picture among the old ones was refused when it was new."""
+        message = self.messages[-1]
+        for part in message.content if isinstance(message.content, list) else ():
+            yield len(self.messages) - 1, part.type
 
     def words(self) -> str:
         """What is new: the last message of the person.

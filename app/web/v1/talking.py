@@ -225,6 +225,7 @@ class Talking:
         self._world, self._instructed = world, instructed
         self._turns: dict[tuple[str, str], asyncio.Lock] = {}  # requests of a pair are answered one after another
         self._windows: dict[tuple[str, str, str], Window] = {}
+        self._told: dict[tuple[str, str, str], str] = {}  # by agent, person's name and talk
         self._answers: set[asyncio.Task[None]] = set()
 
     async def plain(self, request: ChatRequest, person: str) -> AsyncGenerator[str | Done, None]:
@@ -254,6 +255,10 @@ class Talking:
         if text:
             yield text
         yield _done(cut, request, {})
+
+    def instructions(self, agent: str, person: str, talk: str) -> str:
+        """The system messages that came with the last words of a talk; empty if there were none."""
+        return self._told.get((agent, person, talk), "")
 
     async def words(
         self, request: ChatRequest, *, agent: str, person: str, talk: str
@@ -301,6 +306,10 @@ class Talking:
         self, request: ChatRequest, agent: str, person: str, talk: str
     ) -> AsyncGenerator[str | Done, None]:
         new = request.words()
+        self._told.pop((agent, person, talk), None)
+        self._told[agent, person, talk] = request.instructions
+        while len(self._told) > _WINDOWS:
+            del self._told[next(iter(self._told))]
         companion = await self._world.companion(agent, person)
         window = self._window(agent, companion.person_id, talk)
         async with self._turns.setdefault((agent, companion.person_id), asyncio.Lock()):

@@ -1,0 +1,68 @@
+"""An embedding's server has another model: one sentence, and with the right one all goes on as if nothing had been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import embeddings
+from loopback.failing import retry_at_once
+from loopback.server import LoopbackServer
+from run_files import read_words
+
+import persimchat
+from persimchat.app.cli import main
+from persimchat.state.errors import InputError
+
+pytestmark = pytest.mark.proof
+
+SMALLER = 32
+PLACES = (2, 3, 4, 6, 9)
+"""The requests for embeddings at which another model answers."""
+
+
+class Swapped:
+    """Embeddings by another model from one request on: with fewer numbers, or with others."""
+
+    def __init__(self, at: int | None = None, *, numbers: bool = True) -> None:
+        self.asked, self.at, self.numbers = 0, at, numbers
+
+    def __call__(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        if self.at is None or self.asked < self.at:
+            return embeddings(body)
+        texts = [f"{text}?" for text in body["input"]]
+        answer = embeddings({**body, "input": texts})
+        for row in answer["data"]:
+            row["embedding"] = row["embedding"][: SMALLER if self.numbers else None]
+        return answer
+
+
+def options(server: LoopbackServer, out: Path) -> dict[str, Any]:
+    place = {"model": server.model(), "embedding": server.model("e"), "out": out, "seed": 3}
+    return {"participants": 2, "max_messages": 3, **place}
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+@pytest.mark.parametrize("at", PLACES)
+def test_a_run_ends_in_one_sentence_and_goes_on_with_the_right_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], at: int, numbers: bool
+) -> None:
+    retry_at_once(monkeypatch)
+    with LoopbackServer() as server:
+        whole = persimchat.simulate("Where to?", **options(server, tmp_path / "whole"))
+        server.embeds = swapped = Swapped(at, numbers=numbers)
+        with pytest.raises(InputError, match="embedding is another one than the one that memories were kept with"):
+            persimchat.simulate("Where to?", **options(server, tmp_path / "swapped"))
+        (folder,) = (tmp_path / "swapped").iterdir()
+        for command in ("resume", "poll"):
+            code = main([command, str(folder)])
+            said = capsys.readouterr()
+            assert "Traceback" not in said.err + said.out
+            assert code in (0, 2, 3)
+        assert main(["replay", str(folder)]) == 0
+        capsys.readouterr()
+        swapped.at = None
+        assert main(["resume", str(folder), "--quiet"]) == 0
+        assert read_words(folder) == read_words(Path(whole.folder or ""))
