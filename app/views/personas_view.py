@@ -56,6 +56,7 @@ def profile(persona: Persona) -> RenderableType:
         **persona.characteristics,
         "traits": ", ".join(persona.traits),
         "knowledge": ", ".join(f"{field} {level} of 5" for field, level in levels.items()) + stated,
+        "called": ", ".join(persona.called),
         "speaking style": persona.speaking_style or "",
         "social goals": "\n".join(persona.social_goals),
         "memories": "\n".join(memory.text for memory in persona.memories),
