@@ -211,7 +211,7 @@ def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> lis
     """
     forms = load(file)
     first, *others = _described(forms, mapping, read=read)
-    return [replace(first, refused=forms[0].refused), *others]
+    return [replace(first, refused=forms[0].refused, skipped=first.skipped + forms[0].skipped), *others]
 
 
 def _described(forms: list[Form], mapping: Mapping | None, *, read: bool) -> list[Described]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ...state.document import read_bytes, read_text
 from ...state.errors import InputError, MissingExtraError
-from ...state.plain_text import one_line
+from ...state.plain_text import folded, one_line, quoted
 
 MAX_BYTES: Final = 20_000_000
 """The largest file of descriptions that is read: some thousands of people."""
@@ -43,6 +43,8 @@ _LABEL: Final = re.compile(r"^[ \t]*([^\W\d_][^:\n]{0,39}?)[ \t]*:[ \t]*(.*)$")
 _LABEL_WORDS: Final = 4
 _NAMES: Final = ("name", "full name")
 _PROSE: Final = "text"
+_SHOWN: Final = 60
+_NAMED: Final = re.compile(r"\b(?:name|jmeno|respondent|participant|person)\b")
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,14 @@ class Form:
     Attributes:
         records: the descriptions, in the file's order.
         mixed: whether it may hold other things besides descriptions of people, like a database's dump.
-        refused: the rows that cannot be read.
+        refused: the rows that cannot be read, or do not fit their columns.
+        skipped: how many rows describe nobody: second headings of a survey's export, totals.
     """
 
     records: tuple[Record, ...]
     mixed: bool = False
     refused: tuple[Refused, ...] = ()
+    skipped: int = 0
 
 
 def load(path: Path) -> list[Form]:
@@ -329,7 +333,8 @@ def load_table(path: Path) -> list[Form]:
     """The rows of a CSV file as records; the first row names the columns.
 
     The delimiter is the one of comma, semicolon, tab and bar that makes the most columns. A row that is longer than the
-    first is refused; the others are read.
+    first is refused, and so is one of the first two or the last that has words in a column of numbers; the others are
+    read. Second headings of a survey's export and rows of totals are skipped.
 
     Raises:
         InputError: it cannot be read, has no rows, two columns of one name, or only rows longer than the first.
@@ -343,16 +348,64 @@ def load_table(path: Path) -> list[Form]:
         remedy = "Write one row for each person."
         raise InputError("there is no row below the columns' names", where=str(path), remedy=remedy)
     records, refused = [], []
-    for line, row in rows:
-        if len(row) > len(columns):
+    people = [(line, row) for n, (line, row) in enumerate(rows) if not _describes_nobody(columns, row, n, rows)]
+    for n, (line, row) in enumerate(people):
+        unfit = _unfit(columns, n, [cells for _, cells in people])
+        if unfit is not None:
+            remedy = "Remove the row if it describes nobody (a heading, a total); else correct the value."
+            what = f"{quoted(row[unfit], _SHOWN)} does not fit the column {columns[unfit]}, which has numbers"
+            refused.append(Refused(Record(path, line=line), InputError(what, where=f"{path}:{line}", remedy=remedy)))
+        elif len(row) > len(columns):
             remedy = "Put a value that holds the delimiter in quotes."
             wrong = InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
             refused.append(Refused(Record(path, line=line), wrong))
         else:
             records.append(Record(path, line=line, data=dict(zip_longest(columns, row, fillvalue=""))))
-    if not records:
+    if refused and not records:
         raise refused[0].error
-    return [Form(tuple(records), refused=tuple(refused))]
+    if not records:
+        raise InputError("no row describes a person", where=str(path), remedy="Write one row for each person.")
+    return [Form(tuple(records), refused=tuple(refused), skipped=len(rows) - len(people))]
+
+
+_IMPORT_ID: Final = re.compile(r'\{\s*"ImportId"\s*:')
+_SECOND_HEADINGS: Final = frozenset({"response", "open ended response"})
+_TOTAL: Final = re.compile(
+    r"(?:grand |sub ?)?totals?\b.*|(?:sum|average|mean|median|count|n ?=|celkem|soucet|prumer|summe|gesamt|insgesamt"
+    r"|durchschnitt|mittelwert|totale|totaux|moyenne|somme|promedio|suma|media|razem|srednia|[σ∑∅ø])[\d\W]*"
+)
+_NO_VALUE: Final = frozenset(
+    {"", "n a", "n/a", "na", "nan", "none", "null", "no", "unknown", "not given", "prefer not to say"}
+)
+
+
+def _describes_nobody(columns: list[str], row: list[str], n: int, rows: list[tuple[int, list[str]]]) -> bool:
+    """Whether a row is a second heading (Qualtrics' questions and ImportIds, the columns' names again) or a total."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    if not cells:
+        return False
+    if n < 2 and any(_IMPORT_ID.match(cell) for _, below in rows[n:2] for cell in below):
+        return True
+    plain = [folded(cell) for cell in cells]
+    named = [folded(cell) for column, cell in zip(columns, row, strict=False) if _NAMED.search(folded(column))]
+    questions = n < 2 and sum(cell.endswith("?") for cell in cells)
+    return (
+        [cell for cell in row if cell.strip()] == [c for c, cell in zip(columns, row, strict=False) if cell.strip()]
+        or (n == 0 and set(plain) <= _SECOND_HEADINGS)
+        or (questions > 1 and questions * 2 >= len(cells))
+        or any(_TOTAL.fullmatch(one) for one in (plain[0], *named))
+    )
+
+
+def _unfit(columns: list[str], n: int, rows: list[list[str]]) -> int | None:
+    """The column in which one of the first two rows or the last has words, and all others (two or more) numbers."""
+    for at in range(min(len(columns), len(rows[n]))) if n in (0, 1, len(rows) - 1) else ():
+        others = [row[at] for other, row in enumerate(rows) if other != n and row[at : at + 1] and row[at].strip()]
+        numbers = len(others) > 1 and all(re.match(r"\W*\d", value) for value in others)
+        value = folded(rows[n][at]).strip(" .-–?")
+        if numbers and not re.search(r"\d", value) and value not in _NO_VALUE:
+            return at
+    return None
 
 
 def _rows(text: str, path: Path) -> list[tuple[int, list[str]]]:
@@ -368,7 +421,7 @@ def _rows(text: str, path: Path) -> list[tuple[int, list[str]]]:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(_DELIMITERS, key=lambda d: widths[d])
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         for row in reader:
-            found += [(begins, row)] if row else []
+            found += [(begins, row)] if any(cell.strip() for cell in row) or not found else []
             begins = reader.line_num + 1
     except csv.Error as error:
         remedy = "Check quotes there or just before."

@@ -40,6 +40,52 @@ def records(path: Path) -> tuple[Record, ...]:
     return load(path)[0].records
 
 
+QUALTRICS = (
+    "StartDate,ResponseId,Name,Age,About\n"
+    '"Start Date","Response ID","What do people call you?","How old are you?","Say something about yourself"\n'
+    '"{""ImportId"":""startDate""}","{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}",x\n'
+    "2026-02-01,R_7,Jitka,44,Bakes.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "skipped"),
+    [
+        (QUALTRICS, ["Jitka"], 2),
+        ("name,job\nWhat is your name?,What is your job?\nOta,cook\n", ["Ota"], 1),
+        ("name,age,job\nOpen-Ended Response,Response,Response\nOta,31,cook\n", ["Ota"], 1),
+        ("name,age,job\nOta,31,cook\nname,age,job\nIda,42,pilot\n", ["Ota", "Ida"], 1),
+        ("name,age,job\nOta,31,cook\n,,\nTOTAL,31,\n", ["Ota"], 1),
+        ("jméno;věk;povolání\nOta;31;kuchař\nPrůměr:;31;\n", ["Ota"], 1),
+        ("id,name,age\n1,Ota,31\n,Total (1),31\n", ["Ota"], 1),
+        ("name,age,job\nTotti,31,cook\nMax,42,pilot\nSumner Hill,50,cook\n", ["Totti", "Max", "Sumner Hill"], 0),
+    ],
+)
+def test_headings_and_totals_are_no_people(write: Write, text: str, names: list[str], skipped: int) -> None:
+    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    assert [one.persona.name for one in conversion.people] == names
+    assert sum(conversion.skipped.values()) == skipped and not conversion.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("name,age,job\nFirst name,Years of age,Your job\nOta,31,cook\nIda,42,pilot\n", "a.csv:2"),
+        ("name,age,job\nOta,31,cook\nIda,42,pilot\nAll together,various,-\n", "a.csv:4"),
+    ],
+)
+def test_a_row_that_does_not_fit_its_column_is_asked_about(write: Write, text: str, where: str) -> None:
+    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    assert [one.persona.name for one in conversion.people] == ["Ota", "Ida"]
+    (row,) = conversion.refused
+    assert all(part in str(row.error) for part in ("does not fit the column age", where, "Remove the row"))
+
+
+def test_a_value_that_was_not_given_fits_every_column(write: Write) -> None:
+    text = "name,age,job\nOta,n/a,cook\nIda,42,pilot\nEda,43,baker\nUna,unknown,nurse\n"
+    assert [one.data["name"] for one in records(write("a.csv", text))] == ["Ota", "Ida", "Eda", "Una"]
+
+
 def pdf(text: str) -> bytes:
     """A PDF of one page with this line on it."""
     stream = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()
@@ -223,7 +269,8 @@ def test_a_pdf_with_a_password(write: Write, refused: Refused, tmp_path: Path):
     refused(lambda: load(tmp_path / "a.pdf"), "not been decrypted")
 
 
-CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=12)
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=12).map("x{}".format)
+"""Cells with a letter in front: no heading, no total, no number."""
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4))
