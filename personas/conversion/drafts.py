@@ -88,7 +88,7 @@ def drafted(record: Record, mapping: Mapping) -> Draft:
     left = [(at, value, any(at[: len(one)] == one for one in places)) for at, value in unused(record.data, used)]
     left_out = {dotted(at): quoted(text_of(value), SHOWN) for at, value, technical in left if not technical}
     technical = tuple(dotted(at) for at, _, technical in left if technical)
-    return Draft(record, f"the mapping {mapping.name}", values, mapped, left_out, technical)
+    return Draft(record, f"the mapping {mapping.name}", values, mapped, left_out, technical, record.notes)
 
 
 def _missing(target: str, record: Record, mapping: Mapping) -> InputError:
