@@ -281,6 +281,8 @@ def _of_member(error: Mapping[str, Any]) -> dict[str, Any]:
 
 def _what(name: str, error: Mapping[str, Any], here: Iterable[Mapping[str, Any]]) -> str:
     kind, limits = str(error["type"]), error.get("ctx", {})
+    if isinstance(error["input"], bytes):  # a body that was not read, because its type is another
+        return f"{name} should be JSON, with Content-Type: application/json"
     things = "characters" if kind.startswith("string") else "items"
     match kind:
         case "missing":
