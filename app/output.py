@@ -16,6 +16,7 @@ import typer
 
 from ..state.errors import nearest_word
 from ..state.plain_text import one_line, quoted
+from ..state.secrets import without_secrets
 
 DONE: Final = 0
 DIFFERS: Final = 1
@@ -77,7 +78,7 @@ def usage_line(error: Exception) -> str:
         what = what[:1].lower() + what[1:].replace("Value error, ", "")
         if "unexpected extra argument" in what and command.endswith(" run"):
             remedy = "Put a topic of several words in quotes. "
-    return f"{what}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"
+    return f"{without_secrets(what)}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"
 
 
 def prepare() -> None:

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from ....state.errors import InputError, MachineError, PerSimChatError
 from ....state.plain_text import quoted
+from ....state.secrets import without_secrets
 from ..background import TakesTooLong
 from ..shared.runs import ClosedError
 from ..watching import NoExperimentError
@@ -315,7 +316,7 @@ def _shown(value: Any) -> str:
         return "a list"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    return quoted(value, _SHOWN)
+    return without_secrets(quoted(value, _SHOWN))
 
 
 def _field(error: Mapping[str, Any], body: Any) -> str:
