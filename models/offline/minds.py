@@ -20,18 +20,7 @@ from typing import Final
 
 from ...state.emotion import EMOTIONS
 from . import material
-from .material import (
-    capitalised,
-    content_words,
-    filled,
-    generator,
-    listed,
-    normalised,
-    read,
-    short_name,
-    spoken_to,
-    word_pattern,
-)
+from .material import capitalised, content_words, filled, generator, listed, normalised, read, short_name, word_pattern
 from .persona_facts import facts_of
 from .positions import Stance, anchor, gist_of, known_gist, others_hold, position_in, stance, utterances_known
 from .prompt import Answer, MemoryLine, Prompt, Said, leaving_memory
@@ -466,7 +455,7 @@ def planning(prompt: Prompt) -> Answer:
     known = [p for said in prompt.recent if (p := position_in(said.text, a.topic)) is not None]
     stage = early or ("progress_agree" if len(set(known)) <= 1 and len(known) > 2 else "progress_differ")
     react = thoughts.speaker not in ("", prompt.name)
-    calls_me = react and bool(spoken_to(thoughts.words, "", [prompt.name]))
+    calls_me = react and bool(material.spoken_to(thoughts.words, "", [prompt.name]))
     draw = generator("react", prompt.seed, prompt.name, prompt.topic, prompt.turn)
     react = react and not ("reserved" in a.facts.groups and not calls_me and draw.random() < 0.5)
     same = thoughts.values["theirs"] == thoughts.values["mine"]
