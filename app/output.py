@@ -14,7 +14,9 @@ from typing import Any, Final, TextIO
 
 import typer
 
+from ..state.errors import nearest_word
 from ..state.plain_text import one_line, quoted
+from ..state.secrets import without_secrets
 
 DONE: Final = 0
 DIFFERS: Final = 1
@@ -69,13 +71,14 @@ def usage_line(error: Exception) -> str:
         hint = str(getattr(error, "param_hint", None) or "/".join(getattr(getattr(error, "param", None), "opts", [])))
         what, remedy = f"{wrong[0]} ({hint})" if hint else wrong[0], wrong[1]
     elif option and near:
-        what, remedy = f"no such option {option}", f"Did you mean {near[0]}? "
+        alike = nearest_word(option.strip("-"), [one.strip("-") for one in near])  # hyphens make all options alike
+        what, remedy = f"no such option {option}", f"Did you mean --{alike}? " if alike else ""
     else:
         what, remedy = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip("."), ""
         what = what[:1].lower() + what[1:].replace("Value error, ", "")
         if "unexpected extra argument" in what and command.endswith(" run"):
             remedy = "Put a topic of several words in quotes. "
-    return f"{what}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"
+    return f"{without_secrets(what)}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"
 
 
 def prepare() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from ..reports.words import listed
+from ..state.document import read_text
 from ..state.errors import InputError, suggestion
 from ..state.plain_text import quoted
 
@@ -15,6 +17,7 @@ Row = dict[str, str]
 _SEPARATORS: Final = ",;\t"
 """What spreadsheets put between cells, the usual one first."""
 _SHOWN: Final = 60
+_MOST_BYTES: Final = 100_000_000
 
 
 def read_rows(
@@ -36,7 +39,7 @@ def read_rows(
     """
     number = 1
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with io.StringIO(read_text(path, _MOST_BYTES), newline="") as file:
             head = file.readline()
             file.seek(0)
             separator = max(_SEPARATORS, key=lambda sign: (head.count(sign), sign == _SEPARATORS[0]))
@@ -50,10 +53,9 @@ def read_rows(
                 if any(cell.strip() for cell in cells):
                     found.append(_row(columns, cells, f"{path}, line {begins}"))
             return found
-    except (OSError, UnicodeError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        where = f"{path}, after line {number}" if isinstance(error, csv.Error) else str(path)
-        raise InputError(f"the {what} cannot be read: {why}", where=where, remedy="Give a CSV file.") from error
+    except csv.Error as error:
+        where = f"{path}, after line {number}"
+        raise InputError(f"the {what} cannot be read: {error}", where=where, remedy="Give a CSV file.") from error
 
 
 def _check_columns(

@@ -51,6 +51,9 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
         else None,
         "closing": bool(state.get("closing")),
     }
+    forms = {name: mind.get("persona", {}).get("called") for name, mind in participants(state).items()}
+    if called := {name: form for name, form in forms.items() if form}:
+        situation["called"] = called
     guide = as_seen(state)
     return situation if guide is None else {**situation, "guide": guide}
 

@@ -139,8 +139,8 @@ def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | Non
     by_client = status is None and (isinstance(error, _CLIENT_SIDE) or bool(body_of(error)))
     if not by_client and status not in _REFUSING:
         return None
-    # The model's own name may contain one of the words.
-    text = message_of(error).replace(name.model, "")
+    # The model's own name may contain one of the words, and a short name may be a part of one.
+    text = re.sub(rf"(?<!\w){re.escape(name.model)}(?!\w)", "", message_of(error))
     refusable: list[str] = [what for what in (*_PARTS, *Rung) if what in sent and what != Rung.TEXT]
     for what in refusable:
         if _WORDS[what].search(text):

@@ -7,13 +7,11 @@ of models, only known keys are removed, and none that could be an ordinary word 
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from ..state.plain_text import without_credentials
+from ..state.secrets import known_keys
 
 SHORT: Final = 300
 """The most characters of a foreign error's text that are shown."""
@@ -26,70 +24,12 @@ _KEY_LIKE: Final = re.compile(
     r"|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=\-]{6,}"
     r"|(?i:api[-_ ]?key|token|secret|password)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"
 )
-_NAMES: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_SERVERS: Final = "API_KEY"
-"""The end of the names of variables with keys of model servers: even a short value of such a variable is a key."""
-
-_LEAST: Final = 3
-"""Characters of the shortest part of a key that is hidden in errors."""
-_LONG: Final = 8
-"""Keys of at least so many characters are hidden everywhere, also in the middle of a word."""
-_PROSE: Final = 16
-"""A password that has only letters and is shorter than this may be an ordinary word."""
 _DEEPEST: Final = 24
-
-
-@dataclass(frozen=True)
-class _Known:
-    """The keys of an environment, compiled for searching.
-
-    Attributes:
-        in_errors: the pattern of keys and parts of keys in errors; None if there are none.
-        in_words: the pattern of keys in the words of models; None if there are none.
-        begun: the keys in `in_words`, for recognising their beginnings.
-        longest: characters of the longest key.
-    """
-
-    in_errors: re.Pattern[str] | None
-    in_words: re.Pattern[str] | None
-    begun: tuple[str, ...]
-    longest: int
-
-
-def _known() -> _Known:
-    return _compiled(tuple(sorted((n, v.strip()) for n, v in os.environ.items() if n.endswith(_NAMES) and v.strip())))
-
-
-@lru_cache(maxsize=8)
-def _compiled(variables: tuple[tuple[str, str], ...]) -> _Known:
-    errors: set[tuple[str, bool]] = set()
-    words: set[tuple[str, bool]] = set()
-    for name, value in variables:
-        servers = name.endswith(_SERVERS)
-        for part in {value, *value.split()}:
-            long = len(part) >= _LONG
-            if long or (servers and len(part) >= _LEAST):
-                errors.add((part, long))
-            if long and (servers or not part.isalpha() or len(part) >= _PROSE):
-                words.add((part, True))
-            elif servers and len(part) >= _LEAST + 1 and part == value and not part.isalpha() and not part.isdigit():
-                words.add((part, False))
-    longest = max((len(value) for _, value in variables), default=0)
-    return _Known(_pattern(errors), _pattern(words), tuple(sorted(key for key, _ in words)), longest)
-
-
-def _pattern(keys: set[tuple[str, bool]]) -> re.Pattern[str] | None:
-    """A pattern for keys, longer ones first; keys with False match whole words only."""
-    found = []
-    for key, anywhere in sorted(keys, key=lambda pair: (-len(pair[0]), pair)):
-        said = r"\s+".join(map(re.escape, key.split()))
-        found.append(said if anywhere else rf"(?<![\w-]){said}(?![\w-])")
-    return re.compile("|".join(found)) if found else None
 
 
 def redact(text: str) -> str:
     """An error's text without anything that is, or looks like, a key, a token or credentials in an address."""
-    known = _known().in_errors
+    known = known_keys().in_errors
     if known is not None:
         text = known.sub(HIDDEN, text)
     return without_credentials(_KEY_LIKE.sub(HIDDEN, text), f"{HIDDEN}@")
@@ -100,7 +40,7 @@ def keys_in_words() -> re.Pattern[str] | None:
 
     Making it reads the whole environment, so call this once per answer.
     """
-    return _known().in_words
+    return known_keys().in_words
 
 
 def without_keys(text: str, keys: re.Pattern[str] | None) -> str:
@@ -112,7 +52,7 @@ class KeysInPieces:
     """Removes known keys from words that come in pieces; a possible beginning of a key waits for the next piece."""
 
     def __init__(self) -> None:
-        self._known = _known()
+        self._known = known_keys()
         self._held = self._before = ""
 
     def take(self, piece: str) -> str:
@@ -148,7 +88,7 @@ def beginning(text: str, most: int = LOOKED_AT) -> str:
     """At most `most` characters of a text, without cutting a key in two: half a key would not be recognised."""
     if len(text) <= most:
         return text
-    known = _known()
+    known = known_keys()
     if known.in_errors is not None:
         around = max(0, most - known.longest)
         for found in known.in_errors.finditer(text[: most + known.longest], around):

@@ -113,6 +113,7 @@ async def word_utterance(
         name,
         wording.text,
         situation["present"],
+        called=situation.get("called"),
         emotion=mind["emotion"],
         need_to_talk=mind["needs"],
         response_time_s=round(said.seconds, 3),

@@ -7,7 +7,8 @@ learns of it, so it runs in parallel with hearing and delays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
@@ -17,12 +18,15 @@ from typing_extensions import TypedDict
 from ..models.asking import ask
 from ..models.failures import TransientModelError
 from ..prompts import blocks
+from ..state.addressing import addressees
 from ..state.errors import ModelError
 from ..state.judgement import Judgement, Reason, Score
 from ..state.mind import Situation, Utterance
 from ..state.plain_text import full_names
 from ..state.settings import Settings
 
+_BEFORE_NAMES: Final = re.compile(r"(?:^|(?<=\s))(?:\w+\s*[:：]|\d+\s*[.)]|[@#*-])\s*")
+"""What stands before a name in an answer: "Role:", "1.", "@"."""
 SELECTOR: Final = "Selector"
 """The name under which the selector's calls are counted."""
 
@@ -37,12 +41,26 @@ class Selection(Judgement):
 @lru_cache(maxsize=256)
 def selection_schema(candidates: tuple[str, ...]) -> type[Selection]:
     """The schema of a selection among these names. First names and other spellings are understood."""
-    name: Any = Annotated[Literal[candidates], BeforeValidator(full_names(candidates))]
+    name: Any = Annotated[Literal[candidates], BeforeValidator(_the_one_of(candidates))]
     return create_model(
         "Selection",
         __base__=Selection,
         speaker=(name, Field(description="the name of the one who speaks next")),
     )
+
+
+def _the_one_of(candidates: tuple[str, ...]) -> Callable[[Any], Any]:
+    """A validator that also finds the one candidate whom an answer names among other words ("Role: Eva", "1. Eva")."""
+    full = full_names(candidates)
+
+    def one(value: Any) -> Any:
+        given = full(value)
+        if not isinstance(given, str) or given in candidates:
+            return given
+        found = addressees(f", {_BEFORE_NAMES.sub('', given)},", "", candidates)
+        return found[0] if len(found) == 1 else value
+
+    return one
 
 
 async def select_speaker(

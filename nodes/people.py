@@ -81,6 +81,7 @@ def worded(given: Given) -> Utterance:
         speaker,
         given["text"],
         situation["present"],
+        called=situation.get("called"),
         emotion=mind["emotion"] if mind is not None else {},
         need_to_talk=given["needs"],
         heard_by=None if hearers is None else [n for n in situation["present"] if n in hearers and n != speaker],

@@ -19,6 +19,7 @@ from ..models.failures import TransientModelError
 from ..prompts import blocks
 from ..prompts.blocks import Block
 from ..prompts.fitting import Question
+from ..state.addressing import addressees
 from ..state.errors import ModelError
 from ..state.judgement import Inconsistency
 from ..state.mind import Step
@@ -31,7 +32,6 @@ from ..state.speech import (
     REVISED,
     SHORT,
     STILL_INCONSISTENT,
-    addressees,
     nearness,
     own_words,
     size,
@@ -226,7 +226,7 @@ def question_of(text: str, left_out: Sequence[Block], mind: Step) -> Question:
     values = {
         "left_out": [block for block in left_out if block.items],
         "scene": Block("scene", tuple(scene)),
-        "wording": blocks.wording(name, text, addressees(text, name, situation["present"])),
+        "wording": blocks.wording(name, text, addressees(text, name, situation["present"], situation.get("called"))),
         "name": name,
     }
     return Question.of("inconsistency", values)

@@ -56,6 +56,10 @@ def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
     return head + yaml_text(data, _Dumper)
 
 
+_DEVICE: Final = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+"""Names that Windows keeps for devices: no file may be called so, whatever its ending."""
+
+
 def new_folder_name(about: str) -> Path:
     """A new, readable folder name: time (UTC), a few words, four random hexadecimal digits."""
     words = "-".join(_words(about)[:6])[:40].strip("-")
@@ -68,6 +72,7 @@ def file_names(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for number, name in enumerate(names, start=1):
         slug = "-".join(_words(name))[:_LONGEST_SLUG].strip("-") or f"persona-{number}"
+        slug = f"{slug}-persona" if _DEVICE.fullmatch(slug) else slug
         free = (slug if n == 1 else f"{slug}-{n}" for n in itertools.count(1))
         found.append(next(f"{candidate}.yaml" for candidate in free if f"{candidate}.yaml" not in found))
     return found

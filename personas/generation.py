@@ -18,6 +18,7 @@ from ..models.asking import Answer, ask
 from ..models.failures import TransientModelError
 from ..models.naming import parse_model_name
 from ..models.registry import model_name, ready_model
+from ..state.addressing import first_name
 from ..state.errors import InputError, ModelError
 from ..state.mind import Call
 from ..state.persona import Persona
@@ -285,7 +286,7 @@ def _contradictions(persona: Persona) -> list[Problem]:
     throughout.
     """
     found = []
-    names = "|".join(re.escape(name) for name in dict.fromkeys((persona.name, persona.name.split()[0])))
+    names = "|".join(re.escape(name) for name in dict.fromkeys((persona.name, first_name(persona.name))))
     said = re.match(rf"(?:{names})(?:,| is)(?: an?| now| only| already)? (\d{{1,3}})\b", persona.description)
     if said and persona.age is not None and int(said[1]) != persona.age:
         found.append(Problem("age", said[1], str(persona.age)))

@@ -382,7 +382,7 @@ def refuse_nobody_but_people(participants: Sequence[Persona], *, where: str) -> 
         raise InputError("all participants are people", where=where, remedy=remedy)
 
 
-_ENTRY = ("persona", "model", "social_goals", "memories", "human")
+_ENTRY = ("persona", "model", "social_goals", "memories", "called", "human")
 """Keys of a participant who is named, not written out."""
 
 
@@ -434,7 +434,7 @@ def _participant(document: Document, at: Location, entry: Any, base: Path) -> tu
         if key in entry and not isinstance(entry[key], str):
             raise wrong(document, (*at, key), f"{key} is not text", "Write a name.")
     persona = find_persona(entry["persona"], base, where=document.where((*at, "persona")))
-    own = {key: entry[key] for key in ("social_goals", "memories", "human") if key in entry}
+    own = {key: entry[key] for key in _ENTRY[2:] if key in entry}
     if own:
         persona = validated(Persona, {**persona.model_dump(), **own}, document, at)
     if persona.human and "model" in entry:

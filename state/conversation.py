@@ -12,11 +12,11 @@ from pydantic import Field, TypeAdapter
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
+from .addressing import addressees
 from .debates.verdict import Conclusion, VerdictRecord
 from .mind import Mind, Utterance
 from .outcomes import Streak, add_outcomes, add_to_streaks
 from .persona import RELATIONSHIP_TYPES, Persona, Relationship
-from .speech import addressees
 
 
 def append_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -249,7 +249,14 @@ def judge_mind(state: Mapping[str, Any]) -> Mind | None:
 
 
 def new_utterance(
-    turn: int, speaker: str, text: str, present: Sequence[str], *, addressing: str | None = None, **more: Any
+    turn: int,
+    speaker: str,
+    text: str,
+    present: Sequence[str],
+    *,
+    called: Mapping[str, Sequence[str]] | None = None,
+    addressing: str | None = None,
+    **more: Any,
 ) -> Utterance:
     """An utterance; what is not given is as of words that no model was asked for.
 
@@ -258,6 +265,7 @@ def new_utterance(
         speaker: who says it.
         text: the words.
         present: all participants' names.
+        called: other forms of their names.
         addressing: the words that may name others, if these are not all of them.
         **more: further fields of `Utterance`; those that are None are missing.
     """
@@ -265,7 +273,7 @@ def new_utterance(
         "turn": turn,
         "speaker": speaker,
         "text": text,
-        "addressees": addressees(text if addressing is None else addressing, speaker, list(present)),
+        "addressees": addressees(text if addressing is None else addressing, speaker, present, called),
         "emotion": {},
         "need_to_talk": {},
         "response_time_s": 0.0,

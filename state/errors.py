@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from .plain_text import capitalised
+from .secrets import without_secrets
 
 
 class PerSimChatError(Exception):
@@ -28,6 +29,7 @@ class PerSimChatError(Exception):
     """The command line's exit code for this kind of failure."""
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        what, where, remedy = map(without_secrets, (what, where, remedy))
         self.what = what
         self.where = where
         self.remedy = remedy

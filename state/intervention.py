@@ -30,6 +30,8 @@ LONGEST_WORDS: Final = 8_000
 """The most characters of a person's utterance."""
 
 
+MOST_COUNTED: Final = 1_000_000
+"""A longer text is told as so long "or more": of a line of standard input, no more is kept."""
 _SHOWN: Final = 60
 """The most characters of an invalid value that an error quotes."""
 
@@ -253,7 +255,9 @@ def _problem(error: ValidationError) -> str:
     field = field if field.isprintable() else quoted(field, _SHOWN)
     what = one_line(first["msg"].removeprefix("Value error, "))
     if first["type"] == "string_too_long":
-        what = f"{len(str(first['input'])):,} characters are too many: at most {first['ctx']['max_length']:,}"
+        count = len(str(first["input"]))
+        said = f"{count:,}" if count < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
+        what = f"{said} characters are too many: at most {first['ctx']['max_length']:,}"
     elif first["type"] in ("union_tag_invalid", "union_tag_not_found"):
         what = "there is no such intervention"
     elif first["type"] == "string_too_short":

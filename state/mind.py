@@ -76,6 +76,8 @@ class Situation(TypedDict):
     max_messages: int
     present: list[str]
     """All participants' names, in order of listing, the agent's own included."""
+    called: NotRequired[dict[str, list[str]]]
+    """Other forms of these names, as their personas list them."""
     rules: list[str]
     relationships: list[dict[str, str]]
     """This agent's relationships: `to`, `type`, `side` ("from" or "to"), `note`."""

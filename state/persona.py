@@ -113,6 +113,12 @@ class Persona(BaseModel):
         exclude_if=lambda value: not value,
         description="what this persona remembers from before the conversation: texts, or text, importance and keywords",
     )
+    called: list[Name] = Field(
+        default_factory=list,
+        max_length=20,
+        exclude_if=lambda value: not value,
+        description="other forms of the name by which others address this persona, for example Evo",
+    )
     human: bool = Field(default=False, description="whether a person takes this part, whom the program asks for words")
 
     @model_validator(mode="before")

@@ -158,6 +158,21 @@ def _casefolded(text: str) -> str:
 _AROUND_NAMES: Final = " \t\n.,:;!?\"'“”„*_`()[]"
 
 
+_SUFFIXES: Final = re.compile(
+    "jr|sr|i{1,3}|iv|v|ph ?d|dphil|d?r?sc|csc|dis|e?mba|md|ma|ba|[bm]sc|llm|esq|rn|dds|frcp|[om]be|kc|qc|mpa?"
+)
+"""What stands behind a name and a comma without being a first name: degrees and generations."""
+
+
+def spoken_order(name: str) -> str:
+    """A name as it is spoken: "Milan Novák" for "Novák, Milan", without degrees behind a comma ("…, Ph.D.")."""
+    surname, *more = (part.strip() for part in name.split(","))
+    first = [part for part in more if part and not _SUFFIXES.fullmatch(part.casefold().replace(".", ""))]
+    if not surname or len(first) != 1:
+        return surname if more and not first and surname else name
+    return name if any(word[0].islower() for word in first[0].split()) else f"{first[0]} {surname}"
+
+
 def matching(wanted: str, names: Sequence[str]) -> list[str]:
     """The names that `wanted` may mean, by the first rule that finds any.
 
@@ -171,7 +186,12 @@ def matching(wanted: str, names: Sequence[str]) -> list[str]:
     if exact or not key:
         return exact
     exact = [name for name in names if folded(name) == key]
-    return exact or [name for name in names if f" {key} " in f" {folded(name)} "]
+    return exact or [name for name in names if any(f" {key} " in f" {form} " for form in _orders(name))]
+
+
+def _orders(name: str) -> set[str]:
+    """A name and the name as it is spoken, for comparison."""
+    return {folded(name), folded(spoken_order(name))}
 
 
 def as_listed(wanted: str, names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The words of an utterance: whom they address, which of them are the speaker's own, and what was said before.
+"""The words of an utterance: which of them are the speaker's own, and what was said before.
 
 Source: specification, *Speaking*, faults known from the thesis. The share of n-grams that another text has is the
 n-gram precision of BLEU (Papineni et al. 2002), on sets and against one earlier text at a time.
@@ -12,34 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .plain_text import folded, shortened, without_marks
-
-
-def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
-    """The participants that an utterance addresses by name, in order of listing; empty means the whole group.
-
-    A name counts as a whole word, in full or as a first name that only one participant has, regardless of case and
-    diacritics. In scripts without spaces between words (李雷), a name counts wherever it stands.
-
-    Args:
-        text: the utterance.
-        speaker: who said it; never among the addressees.
-        present: names of all participants.
-    """
-    words = folded(text)
-    firsts = [next(iter(folded(name).split()), "") for name in present]
-    found = []
-    for name, first in zip(present, firsts, strict=True):
-        forms = [form for form in (folded(name), first if firsts.count(first) == 1 else "") if form]
-        if name != speaker and any(_mentions(words, form) for form in forms):
-            found.append(name)
-    return found
-
-
-def _mentions(text: str, name: str) -> bool:
-    if any(character >= "\u2e80" for character in name):  # scripts that put no spaces between words
-        return name in text
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+from .addressing import first_name, mentions
+from .plain_text import folded, shortened, spoken_order, without_marks
 
 
 def whole_sentences(text: str) -> str:
@@ -167,7 +141,8 @@ def _name(text: str) -> str:
 
 def _forms(name: str) -> set[str]:
     """The forms in which a script names a participant: in full, by first or by last name."""
-    return {_name(form) for form in (name, *name.split()[:1], *name.split()[-1:])} - {""}
+    spoken = spoken_order(name)
+    return {_name(form) for form in (name, spoken, first_name(name), *spoken.split()[-1:])} - {""}
 
 
 def _label(line: str) -> tuple[str, str]:
@@ -224,7 +199,7 @@ def _answers(
     """Whether the only name, in front, is the last speaker's, so that the text answers them."""
     only = names[labelled[0]]
     words = folded(text)
-    return labelled == [0] and others.get(only) == last_speaker and not any(_mentions(words, form) for form in own)
+    return labelled == [0] and others.get(only) == last_speaker and not any(mentions(words, form) for form in own)
 
 
 UNWRAPPED: Final = "unwrapped"

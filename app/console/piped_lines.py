@@ -13,16 +13,21 @@ from typing import Final
 from ...runs.control import Control
 from ...runs.events import Asked, Event
 from ...state.errors import InputError
+from ...state.intervention import MOST_COUNTED
 from ...state.plain_text import one_line
 from ..output import warn
 from .console_lines import answers
 from .taking_part import Listening, carry_out
 
 _PIECE: Final = 65_536
-_LONGEST: Final = 1_000_000
+_LONGEST: Final = 4 * MOST_COUNTED
 """The most bytes kept of a line: enough to report that it is too long."""
 
 _Asked = tuple[asyncio.AbstractEventLoop, "asyncio.Future[str | None]"]
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")[:MOST_COUNTED]
 
 
 class Lines:
@@ -61,9 +66,9 @@ class Lines:
             line = (line + self._rest)[:_LONGEST]
             self._rest = self._read()
             if not self._rest:
-                return line.decode("utf-8", "replace") if line else None
+                return _text(line) if line else None
         last, _, self._rest = self._rest.partition(b"\n")
-        return (line + last)[:_LONGEST].decode("utf-8", "replace").removesuffix("\r")
+        return _text((line + last)[:_LONGEST]).removesuffix("\r")
 
     def _read(self) -> bytes:
         if self._descriptor is None:

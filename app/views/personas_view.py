@@ -52,15 +52,16 @@ def profile(persona: Persona) -> RenderableType:
     facts.add_column(overflow="fold")
     levels = {"overall": knowledge_level(persona), **field_levels(persona)}
     stated = "" if persona.knowledge is not None else " (derived)"
-    rows = {
-        **persona.characteristics,
-        "traits": ", ".join(persona.traits),
-        "knowledge": ", ".join(f"{field} {level} of 5" for field, level in levels.items()) + stated,
-        "speaking style": persona.speaking_style or "",
-        "social goals": "\n".join(persona.social_goals),
-        "memories": "\n".join(memory.text for memory in persona.memories),
-    }
-    for label, value in rows.items():
+    rows = [
+        *persona.characteristics.items(),  # one may be called like a field
+        ("traits", ", ".join(persona.traits)),
+        ("knowledge", ", ".join(f"{field} {level} of 5" for field, level in levels.items()) + stated),
+        ("called", ", ".join(persona.called)),
+        ("speaking style", persona.speaking_style or ""),
+        ("social goals", "\n".join(persona.social_goals)),
+        ("memories", "\n".join(memory.text for memory in persona.memories)),
+    ]
+    for label, value in rows:
         if value:
             facts.add_row(Text(one_line(label)), Text(clean(value)))
     description = Padding(Text(clean(persona.description)), (1, 0), expand=False)

@@ -14,7 +14,7 @@ from ...models.redaction import redact
 from ...runs.broadcast import Broadcast
 from ...runs.control import Control
 from ...runs.events import Event, Started
-from ...runs.folder.listing import list_runs
+from ...runs.folder.listing import is_there, list_runs
 from ...runs.folder.lock import is_held
 from ...runs.folder.reading import read_manifest
 from ...runs.folder.run_folder import RUN
@@ -231,7 +231,7 @@ class LiveRuns:
 
     def _is_own(self, run: str) -> bool:
         plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
-        return plain and (self.out / run / RUN).is_file()
+        return plain and is_there(self.out / run / RUN)
 
     async def board(self, run: str) -> Board:
         """The board of a run, live or read from its folder.

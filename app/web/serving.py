@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -57,6 +58,10 @@ POLICY: Final = (
 )
 
 
+_HOST: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\[\]:@/?#\s]+)(?::\d{1,5})?")
+"""A header Host: a name or an address, and a port."""
+
+
 class Guard:
     """An ASGI application that guards another one.
 
@@ -96,6 +101,8 @@ class Guard:
             name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
         except ValueError:
             return "Host or Origin is not a valid address."
+        if host and not _HOST.fullmatch(host):
+            return "Host is not a valid address."
         if self.hosts and name not in self.hosts:
             return "This host name is not accepted: use the address that the server has printed."
         if origin is not None and page != host:

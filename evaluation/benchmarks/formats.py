@@ -21,7 +21,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
 from ...state.debates.answers import AnswerFormat, parse_answer, same_answer
-from ...state.document import Document, read_bytes
+from ...state.document import Document, read_text
 from ...state.errors import InputError
 from ...state.plain_text import quoted, seen
 from ...state.setting import Choice
@@ -242,25 +242,16 @@ def _checked(kind: type[Row], at: Document) -> Row:
         raise input_error(error, kind, at) from None
 
 
-def _text(path: Path) -> str:
-    raw = read_bytes(path, MOST_BYTES)
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        where = f"{path}:{raw[: error.start].count(bytes([10])) + 1}"
-        raise InputError("the file is not UTF-8 text", where=where, remedy="Save it as UTF-8.") from None
-
-
 def _lines(path: Path) -> Iterator[Document]:
     """The objects of a file with one a line."""
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, MOST_BYTES).split("\n"), start=1):
         if line.strip():
             yield _object(_json(line, f"{path}:{number}"), path, number)
 
 
 def _list(path: Path) -> Iterator[Document]:
     """The objects of a file that is one JSON list, each with the line where it begins."""
-    text = _text(path)
+    text = read_text(path, MOST_BYTES)
     blank, decoder = re.compile(r"[ \t\r\n]*"), json.JSONDecoder()
     at, line, counted = 0, 1, 0
 

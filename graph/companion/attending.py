@@ -13,6 +13,7 @@ from langchain_core.messages import RemoveMessage
 from langgraph.config import get_config
 from pydantic import ValidationError
 
+from ...state.addressing import addressees
 from ...state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
 from ...state.companion.leaving import is_goodbye
 from ...state.companion.state import CompanionState
@@ -26,7 +27,6 @@ from .scene import about, line, line_id, new_words
 
 LONGEST_MESSAGE: Final = 8_000
 _WITHOUT_DIGEST: Final = ("fixed", "strategist")
-_ARTICLES: Final = frozenset({"the", "a", "der", "die", "das", "le", "la", "les", "el", "los", "las"})
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
 """Thai, Lao, Japanese, Chinese."""
 
@@ -243,12 +243,12 @@ def happenings_of(given: Occurrence) -> list[Happening]:
 
 
 def _says_name(text: str, name: str) -> bool:
-    """Whether words tell a name: in full, or its first part as one word.
+    """Whether words tell a name: in full, or as `addressees` understands first names.
 
-    An article is no such part. In scripts that write no spaces, a name may stand anywhere.
+    In scripts that write no spaces, a name may stand anywhere.
     """
     words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
     if _UNSPACED.fullmatch("".join(own)):
         return "".join(own) in "".join(words)
     whole = any(words[at : at + len(own)] == own for at in range(len(words)))
-    return bool(own) and (whole or (own[0] in words and own[0] not in _ARTICLES))
+    return bool(own) and (whole or bool(addressees(text, "", [name])))

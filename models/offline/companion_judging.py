@@ -332,7 +332,7 @@ def _relationship(known: Known, tones: Sequence[str]) -> str:
 
 _SHORTEST: Final = 8 * 60
 """Waking hours of the shortest day that is planned by lifestyle; others take the usual hours."""
-_LAST: Final = 24 * 60 - QUARTER
+_DAY: Final = 24 * 60
 _APART: Final = 45
 """The least minutes between two entries."""
 _MOST, _LEAST = 8, 5
@@ -367,13 +367,19 @@ def _apart(points: Iterable[_Point], others: Sequence[_Point] = ()) -> list[_Poi
     return kept
 
 
+def _start(clock: str, wakes: int) -> int:
+    """Minutes after midnight of the day on which an agent wakes up."""
+    return minutes_of(clock) + (_DAY if minutes_of(clock) < wakes else 0)
+
+
 def day_plan(prompt: Prompt) -> Answer:
     """`DayPlan`: five to eight entries in order, inside waking hours; appointments at their times."""
     values, about = prompt.values, facts_of(prompt)
     places = {v["number"]: v["address"] for v in prompt.items.every("known_place")}
-    habit = day_by_habit(str(values.get("lifestyle", "")), list(values.get("appointments", ())), "")
+    lifestyle = f"{values.get('lifestyle', '')}\n{prompt.characteristics.get('occupation', '')}"
+    habit = day_by_habit(lifestyle, list(values.get("appointments", ())), "")
     wakes, sleeps = minutes_of(habit.wakes), minutes_of(habit.sleeps)
-    ends = sleeps if sleeps > wakes else _LAST
+    ends = sleeps if sleeps > wakes else sleeps + _DAY
     if ends - wakes < _SHORTEST:
         wakes, ends, sleeps = WAKES, SLEEPS, SLEEPS
     home = _place_for(prompt.description, places, min(places, default=1))
@@ -383,18 +389,19 @@ def day_plan(prompt: Prompt) -> Answer:
     if about.child or about.teen or "student" in about.domains:
         work = "is busy at school"
     after = next((f"keeps a promise: {one}"[:200] for one in values.get("promises", ())), "goes for a walk")
+    by_night = wakes >= 12 * 60  # who gets up in the afternoon works in the night
     usual = [
         _Point(wakes, "gets up and has breakfast", home),
-        _Point(wakes + 60, work, at_work),
-        _Point(12 * 60 + 30, "eats at midday", at_work),
-        _Point(13 * 60 + 30, work, at_work),
-        _Point(17 * 60 + 30, after, home),
+        _Point(22 * 60 if by_night else wakes + 60, work, at_work),
+        _Point(26 * 60 if by_night else 12 * 60 + 30, "eats at work" if by_night else "eats at midday", at_work),
+        _Point(27 * 60 if by_night else 13 * 60 + 30, work, at_work),
+        _Point(wakes + 60 if by_night else 17 * 60 + 30, after, home),
         _Point(19 * 60, "has supper and rests", home),
         _Point(ends - 90, "tidies up and gets ready for the night", home),
     ]
     usual = _apart(sorted(one for one in usual if wakes <= one.start <= ends - _APART))
     given = (
-        _Point(minutes_of(one["start"]), one["activity"], _place_for(one["activity"], places, home), one["minutes"])
+        _Point(_start(one["start"], wakes), one["activity"], _place_for(one["activity"], places, home), one["minutes"])
         for one in habit.entries
         if one["activity"] != FREE
     )

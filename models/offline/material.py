@@ -21,8 +21,8 @@ from typing import Any, Final
 
 import yaml
 
+from ...state.addressing import addressees
 from ...state.plain_text import folded
-from ...state.speech import addressees
 
 _SLOT: Final = re.compile(r"\{(\w+)(\^?)\}")
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+(?:['’-](?:[^\W_]|[\u0300-\u036f])+)*")

@@ -455,7 +455,7 @@ def planning(prompt: Prompt) -> Answer:
     known = [p for said in prompt.recent if (p := position_in(said.text, a.topic)) is not None]
     stage = early or ("progress_agree" if len(set(known)) <= 1 and len(known) > 2 else "progress_differ")
     react = thoughts.speaker not in ("", prompt.name)
-    calls_me = react and bool(prompt.name.split()) and prompt.name.split()[0].casefold() in thoughts.words.casefold()
+    calls_me = react and bool(material.spoken_to(thoughts.words, "", [prompt.name]))
     draw = generator("react", prompt.seed, prompt.name, prompt.topic, prompt.turn)
     react = react and not ("reserved" in a.facts.groups and not calls_me and draw.random() < 0.5)
     same = thoughts.values["theirs"] == thoughts.values["mine"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from ...state.addressing import first_name
 from .material import deck, matching, permutation, read, with_article, word_list, word_pattern
 from .prompt import Prompt
 
@@ -167,10 +168,9 @@ def address(name: str, present: tuple[str, ...]) -> str:
     cleaned = re.sub(r"[{}<>\[\]()|*_`#‹›\\\"]", "", name).strip(" .,:;!?-")
     if not cleaned:
         return ""
-    first = cleaned.split()[0].strip(",;:!?")
-    shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
-    title = first.endswith(".") or first.casefold() in word_list("titles")
-    spoken = cleaned if shared > 1 or title else first
+    first = first_name(cleaned)
+    shared = sum(first_name(other).casefold() == first.casefold() for other in present)
+    spoken = first if shared < 2 else cleaned
     # To `re`, combining marks are not letters, though names such as Adébáyọ̀ have them.
     plain = "".join(c for c in unicodedata.normalize("NFKD", spoken) if not unicodedata.combining(c))
     speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", plain) is not None

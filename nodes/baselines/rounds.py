@@ -84,6 +84,7 @@ async def give_answer(given: Given, settings: Settings) -> Utterance:
         name,
         worded(answer.reasoning, answer.answer),
         situation["present"],
+        called=situation.get("called"),
         addressing=answer.reasoning,
         response_time_s=round(exchange.took_s, 3),
         tokens={"input": call["input_tokens"], "output": call["output_tokens"]},

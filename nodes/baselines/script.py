@@ -83,7 +83,7 @@ async def write_script(people: list[tuple[Mind, Situation]], settings: Settings)
         raise exchange.error(f"the script is not whole: {problem}", remedy=_REMEDY)
     if draft.faults is not None and _is_useless(draft):
         raise exchange.error(f"wrong script twice: {_in_words(draft.faults)}", remedy=_REMEDY)
-    return Written(_utterances(draft.lines, seconds, exchange.call(), names), draft.faults, draft.cut)
+    return Written(_utterances(draft.lines, seconds, exchange.call(), people[0][1]), draft.faults, draft.cut)
 
 
 def script_prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[BaseMessage]:
@@ -134,7 +134,7 @@ def _in_words(wrong: Faults) -> str:
     return "nobody speaks in it"
 
 
-def _utterances(lines: list[Line], seconds: float, call: Call, names: list[str]) -> list[Utterance]:
+def _utterances(lines: list[Line], seconds: float, call: Call, situation: Situation) -> list[Utterance]:
     """The utterances; the call's time and tokens are divided by length, because there is only one call."""
     lengths = [len(line.text) for line in lines]
     shares = zip(
@@ -146,7 +146,8 @@ def _utterances(lines: list[Line], seconds: float, call: Call, names: list[str])
             turn,
             line.speaker,
             line.text,
-            names,
+            situation["present"],
+            called=situation.get("called"),
             response_time_s=milliseconds / 1000,
             tokens={"input": given, "output": made},
         )

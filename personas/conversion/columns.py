@@ -105,7 +105,7 @@ def check_columns(tables: Sequence[Table], chosen: Fields[str, str]) -> dict[str
             listed = f"The columns are {quoted(', '.join(there), _SHOWN)[1:-1]}."
             remedy = suggestion(name, list(there), otherwise=listed)
             raise InputError(f"no table has a column {quoted(name, _SHOWN)}", where="--column", remedy=remedy)
-        if folded(target) in ("human", "memories"):
+        if folded(target) in ("human", "memories", "called"):
             remedy = f"Write {', '.join(OWN_FIELDS)}, a characteristic such as age, or - to leave the column out."
             raise InputError(f"no column becomes {target!r}", where="--column", remedy=remedy)
         found[str(place[0])] = LEFT_OUT if target.strip() == "-" else target

@@ -88,7 +88,7 @@ def drafted(record: Record, mapping: Mapping) -> Draft:
     left = [(at, value, any(at[: len(one)] == one for one in places)) for at, value in unused(record.data, used)]
     left_out = {dotted(at): quoted(text_of(value), SHOWN) for at, value, technical in left if not technical}
     technical = tuple(dotted(at) for at, _, technical in left if technical)
-    return Draft(record, f"the mapping {mapping.name}", values, mapped, left_out, technical)
+    return Draft(record, f"the mapping {mapping.name}", values, mapped, left_out, technical, record.notes)
 
 
 def _missing(target: str, record: Record, mapping: Mapping) -> InputError:
@@ -211,7 +211,7 @@ def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> lis
     """
     forms = load(file)
     first, *others = _described(forms, mapping, read=read)
-    return [replace(first, refused=forms[0].refused), *others]
+    return [replace(first, refused=forms[0].refused, skipped=first.skipped + forms[0].skipped), *others]
 
 
 def _described(forms: list[Form], mapping: Mapping | None, *, read: bool) -> list[Described]:

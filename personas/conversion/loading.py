@@ -7,8 +7,10 @@ import csv
 import io
 import json
 import logging
+import math
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -18,7 +20,7 @@ from typing import Any, Final
 
 from ...state.document import read_bytes, read_text
 from ...state.errors import InputError, MissingExtraError
-from ...state.plain_text import one_line
+from ...state.plain_text import folded, one_line, quoted
 
 MAX_BYTES: Final = 20_000_000
 """The largest file of descriptions that is read: some thousands of people."""
@@ -33,8 +35,10 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _KEYWORDS: Final = ("ccv3", "chara")
 """The keywords of V3 and V2; a V3 card often holds both, for older programs."""
 _LONGEST_NAME: Final = 300
-_SELF: Final = re.compile(r"\{\{char\}\}|<BOT>", re.IGNORECASE)
-_OTHER: Final = re.compile(r"\{\{user\}\}|<USER>", re.IGNORECASE)
+_SELF: Final = re.compile(r"\{\{\s*(?:char|charIfNotGroup)\s*\}\}|<(?:BOT|CHAR)>", re.IGNORECASE)
+_OTHER: Final = re.compile(r"\{\{\s*user\s*\}\}|<USER>", re.IGNORECASE)
+_NO_WORDS: Final = re.compile(r"\{\{\s*(?://[^{}]*|trim|noop|newline)\s*\}\}", re.IGNORECASE)
+_MACRO: Final = re.compile(r"\{\{[^{}]*\}\}")
 _CARD_REMEDY: Final = "Export the card again, as JSON if the program can."
 _MOST_DEEP: Final = 100
 _TOO_DEEP: Final = "Keep to 100 levels and to ordinary numbers."
@@ -43,6 +47,8 @@ _LABEL: Final = re.compile(r"^[ \t]*([^\W\d_][^:\n]{0,39}?)[ \t]*:[ \t]*(.*)$")
 _LABEL_WORDS: Final = 4
 _NAMES: Final = ("name", "full name")
 _PROSE: Final = "text"
+_SHOWN: Final = 60
+_NAMED: Final = re.compile(r"\b(?:name|jmeno|respondent|participant|person)\b")
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class Record:
         line: its first line, from 1; None if unknown.
         data: its fields; empty if there is only text.
         written: the text, if there are no fields.
+        notes: what was found in it that is not used, one line each.
     """
 
     file: Path
@@ -62,6 +69,7 @@ class Record:
     line: int | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
     written: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def is_one_of_several(self) -> bool:
@@ -94,12 +102,14 @@ class Form:
     Attributes:
         records: the descriptions, in the file's order.
         mixed: whether it may hold other things besides descriptions of people, like a database's dump.
-        refused: the rows that cannot be read.
+        refused: the rows that cannot be read, or do not fit their columns.
+        skipped: how many rows describe nobody: second headings of a survey's export, totals.
     """
 
     records: tuple[Record, ...]
     mixed: bool = False
     refused: tuple[Refused, ...] = ()
+    skipped: int = 0
 
 
 def load(path: Path) -> list[Form]:
@@ -144,7 +154,7 @@ def _json(path: Path) -> list[Form]:
     card = card_in(root)
     if card is not None:
         check_length(text.encode(), str(path))
-        return _one(path, data=card)
+        return _one(path, data=card, notes=_macros(card))
     forms = _forms(root, path)
     inner = [value for value in root.values() if isinstance(value, list | Mapping)] if isinstance(root, Mapping) else []
     if len(inner) == 1:
@@ -158,11 +168,13 @@ def _json(path: Path) -> list[Form]:
 
 def _picture(path: Path) -> list[Form]:
     """The character card in a PNG picture."""
-    card = card_in(_parsed(card_text(path), path))
+    held = card_texts(path)
+    card = card_in(_parsed(held[0], path))
     if card is None:
         remedy = "Export it again as a card of version 2 or 3."
         raise InputError("the text in the picture is no character card", where=str(path), remedy=remedy)
-    return _one(path, data=card)
+    more = ["the picture holds a second card, which is not read: the first counts"] if len(held) > 1 else []
+    return _one(path, data=card, notes=(*more, *_macros(card)))
 
 
 def _json_lines(path: Path) -> list[Form]:
@@ -198,17 +210,18 @@ def _forms(data: Any, path: Path) -> list[Form]:
 
 def _parsed(text: str, path: Path, line: int = 1) -> Any:
     """The value of a piece of JSON that begins in this line of the file."""
+    twice: list[tuple[dict[str, Any], str]] = []
+    endless: list[str] = []
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in found]
-        if len(set(keys)) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            where = f"{path}, field {twice}" if line == 1 else f"{path}:{line}, field {twice}"
-            raise InputError("the field is given twice", where=where, remedy="Keep one of the two.")
-        return dict(found)
+        made = dict(found)
+        if len(made) < len(found):
+            twice.extend((made, key) for key, n in Counter(key for key, _ in found).items() if n > 1)
+        return made
 
-    def constant(name: str) -> Any:
-        raise InputError(f"{name} is not a number in JSON", where=str(path), remedy="Write a finite number.")
+    def constant(name: str) -> float:
+        endless.append(name)
+        return float(name)
 
     what = "the data is nested too deeply or has endless numbers"
     try:
@@ -226,6 +239,14 @@ def _parsed(text: str, path: Path, line: int = 1) -> Any:
         level = [inner for value in nested for inner in (value.values() if isinstance(value, dict) else value)]
     if depth > _MOST_DEEP:
         raise InputError("the data is nested too deeply", where=str(path), remedy=_TOO_DEEP)
+    fields = _card_fields(data)[1]  # a card's faults count only where it is taken
+    for made, key in twice:
+        if fields is None or (made is fields and key in TAKEN) or (made is data and key in ("spec", "data")):
+            where = f"{path}, field {key}" if line == 1 else f"{path}:{line}, field {key}"
+            raise InputError("the field is given twice", where=where, remedy="Keep one of the two.")
+    taken = [value for key in TAKEN if isinstance(value := (fields or {}).get(key), float)]
+    if endless and (fields is None or any(not math.isfinite(value) for value in taken)):
+        raise InputError(f"{endless[0]} is not a number in JSON", where=str(path), remedy="Write a finite number.")
     return data
 
 
@@ -234,8 +255,8 @@ def _parsed(text: str, path: Path, line: int = 1) -> Any:
 # stays where it is and is listed as left out.
 
 
-def card_text(path: Path) -> str:
-    """The JSON text of the card in a PNG picture.
+def card_texts(path: Path) -> list[str]:
+    """The JSON texts of the cards in a PNG picture, the one that counts first: V3 before V2, then the earlier.
 
     Raises:
         InputError: the file cannot be read, is larger than `MAX_PICTURE`, is no PNG or a damaged one, holds no card,
@@ -246,27 +267,36 @@ def card_text(path: Path) -> str:
     def refused(what: str, remedy: str = _CARD_REMEDY) -> InputError:
         return InputError(what, where=where, remedy=remedy)
 
-    held: dict[str, bytes] = {}
+    held: dict[str, list[bytes]] = {}
     for kind, data, is_whole in _chunks(read_bytes(path, MAX_PICTURE), refused):
         keyword, _, written = data.partition(b"\0")
-        name = keyword.decode("latin-1")
+        name = keyword.decode("latin-1").lower()
         if kind not in (b"tEXt", b"zTXt", b"iTXt") or name not in _KEYWORDS:
             continue
-        if kind != b"tEXt":
+        if kind == b"zTXt" or (kind == b"iTXt" and written[:1] != b"\0"):
             raise refused("the card is compressed, which is not read")
         if not is_whole:
             raise refused("the card's checksum is wrong: the file is damaged")
-        if held.setdefault(name, written) != written:
-            raise refused(f"the picture holds two different cards ({name})")
+        # an iTXt part has its language and its keyword's translation before the text
+        written = written if kind == b"tEXt" else b"\0".join(written[2:].split(b"\0")[2:])
+        if written not in held.setdefault(name, []):
+            held[name].append(written)
     found = next((held[name] for name in _KEYWORDS if name in held), None)
     if found is None:
         remedy = "Name a picture that was exported as a character card, or the card as JSON."
         raise refused("the picture holds no character card", remedy)
-    check_length(found[: MAX_TEXT * 4 // 3 + 5], where, MAX_TEXT * 4 // 3 + 4)  # before it is decoded
+    return [_decoded(one, refused, where) for one in found[:2]]
+
+
+def _decoded(written: bytes, refused: Callable[..., InputError], where: str) -> str:
+    """The text of a card, which programs write as Base64 in one or several lines, or as it is."""
+    check_length(written[: MAX_TEXT * 2], where, MAX_TEXT * 4 // 3 + MAX_TEXT // 32)  # before it is decoded
+    joined = b"".join(written.split())
     try:
-        text = base64.b64decode(found, validate=True)
+        is_json = joined.startswith(b"{")
+        text = written if is_json else base64.b64decode(joined + b"=" * (-len(joined) % 4), validate=True)
         check_length(text, where)
-        return text.decode("utf-8")
+        return text.decode("utf-8-sig")
     except ValueError:
         raise refused("the card in the picture is not text") from None
 
@@ -305,21 +335,33 @@ def card_in(root: Any) -> dict[str, Any] | None:
 
     In the six fields that are taken, the placeholders of the character's and the user's name are filled in.
     """
-    if not isinstance(root, Mapping):
-        return None
-    version = root.get("spec")
-    if isinstance(version, str) and version.startswith("chara_card_v"):
-        fields = root.get("data")
-    else:
-        version, fields = "chara_card_v1", root if all(key in root for key in TAKEN) else None
-    if not isinstance(fields, Mapping):
+    version, fields = _card_fields(root)
+    if fields is None:
         return None
     card = {str(key): value for key, value in fields.items()}
     name = fields.get("name")
     if isinstance(name, str) and len(name) <= _LONGEST_NAME:
-        taken = {key: card[key] for key in TAKEN if isinstance(card.get(key), str)}
+        taken = {key: _NO_WORDS.sub("", card[key]) for key in TAKEN if isinstance(card.get(key), str)}
         card |= {key: _OTHER.sub("the other", _SELF.sub(lambda _: name, text)) for key, text in taken.items()}
     return {**card, MARK: version}
+
+
+def _card_fields(root: Any) -> tuple[str, Mapping[str, Any] | None]:
+    """A card's version and fields; None in place of the fields if a value is no card."""
+    if not isinstance(root, Mapping):
+        return "", None
+    version = root.get("spec")
+    if isinstance(version, str) and version.startswith("chara_card_v"):
+        fields = root.get("data")
+        return version, fields if isinstance(fields, Mapping) else None
+    return "chara_card_v1", root if all(key in root for key in TAKEN) else None
+
+
+def _macros(card: Mapping[str, Any]) -> tuple[str, ...]:
+    """A note on the macros in what is taken that are not understood; empty if there are none."""
+    found = dict.fromkeys(one for key in TAKEN if isinstance(card.get(key), str) for one in _MACRO.findall(card[key]))
+    shown = quoted(", ".join(found), _SHOWN * 2)[1:-1]
+    return (f"macros that are not understood stay as they are: {shown}",) if found else ()
 
 
 # Tables and text
@@ -329,7 +371,8 @@ def load_table(path: Path) -> list[Form]:
     """The rows of a CSV file as records; the first row names the columns.
 
     The delimiter is the one of comma, semicolon, tab and bar that makes the most columns. A row that is longer than the
-    first is refused; the others are read.
+    first is refused, and so is one of the first two or the last that has words in a column of numbers; the others are
+    read. Second headings of a survey's export and rows of totals are skipped.
 
     Raises:
         InputError: it cannot be read, has no rows, two columns of one name, or only rows longer than the first.
@@ -343,16 +386,64 @@ def load_table(path: Path) -> list[Form]:
         remedy = "Write one row for each person."
         raise InputError("there is no row below the columns' names", where=str(path), remedy=remedy)
     records, refused = [], []
-    for line, row in rows:
-        if len(row) > len(columns):
+    people = [(line, row) for n, (line, row) in enumerate(rows) if not _describes_nobody(columns, row, n, rows)]
+    for n, (line, row) in enumerate(people):
+        unfit = _unfit(columns, n, [cells for _, cells in people])
+        if unfit is not None:
+            remedy = "Remove the row if it describes nobody (a heading, a total); else correct the value."
+            what = f"{quoted(row[unfit], _SHOWN)} does not fit the column {columns[unfit]}, which has numbers"
+            refused.append(Refused(Record(path, line=line), InputError(what, where=f"{path}:{line}", remedy=remedy)))
+        elif len(row) > len(columns):
             remedy = "Put a value that holds the delimiter in quotes."
             wrong = InputError(f"the row has more than {len(columns)} fields", where=f"{path}:{line}", remedy=remedy)
             refused.append(Refused(Record(path, line=line), wrong))
         else:
             records.append(Record(path, line=line, data=dict(zip_longest(columns, row, fillvalue=""))))
-    if not records:
+    if refused and not records:
         raise refused[0].error
-    return [Form(tuple(records), refused=tuple(refused))]
+    if not records:
+        raise InputError("no row describes a person", where=str(path), remedy="Write one row for each person.")
+    return [Form(tuple(records), refused=tuple(refused), skipped=len(rows) - len(people))]
+
+
+_IMPORT_ID: Final = re.compile(r'\{\s*"ImportId"\s*:')
+_SECOND_HEADINGS: Final = frozenset({"response", "open ended response"})
+_TOTAL: Final = re.compile(
+    r"(?:grand |sub ?)?totals?\b.*|(?:sum|average|mean|median|count|n ?=|celkem|soucet|prumer|summe|gesamt|insgesamt"
+    r"|durchschnitt|mittelwert|totale|totaux|moyenne|somme|promedio|suma|media|razem|srednia|[σ∑∅ø])[\d\W]*"
+)
+_NO_VALUE: Final = frozenset(
+    {"", "n a", "n/a", "na", "nan", "none", "null", "no", "unknown", "not given", "prefer not to say"}
+)
+
+
+def _describes_nobody(columns: list[str], row: list[str], n: int, rows: list[tuple[int, list[str]]]) -> bool:
+    """Whether a row is a second heading (Qualtrics' questions and ImportIds, the columns' names again) or a total."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    if not cells:
+        return False
+    if n < 2 and any(_IMPORT_ID.match(cell) for _, below in rows[n:2] for cell in below):
+        return True
+    plain = [folded(cell) for cell in cells]
+    named = [folded(cell) for column, cell in zip(columns, row, strict=False) if _NAMED.search(folded(column))]
+    questions = n < 2 and sum(cell.endswith("?") for cell in cells)
+    return (
+        [cell for cell in row if cell.strip()] == [c for c, cell in zip(columns, row, strict=False) if cell.strip()]
+        or (n == 0 and set(plain) <= _SECOND_HEADINGS)
+        or (questions > 1 and questions * 2 >= len(cells))
+        or any(_TOTAL.fullmatch(one) for one in (plain[0], *named))
+    )
+
+
+def _unfit(columns: list[str], n: int, rows: list[list[str]]) -> int | None:
+    """The column in which one of the first two rows or the last has words, and all others (two or more) numbers."""
+    for at in range(min(len(columns), len(rows[n]))) if n in (0, 1, len(rows) - 1) else ():
+        others = [row[at] for other, row in enumerate(rows) if other != n and row[at : at + 1] and row[at].strip()]
+        numbers = len(others) > 1 and all(re.match(r"\W*\d", value) for value in others)
+        value = folded(rows[n][at]).strip(" .-–?")
+        if numbers and not re.search(r"\d", value) and value not in _NO_VALUE:
+            return at
+    return None
 
 
 def _rows(text: str, path: Path) -> list[tuple[int, list[str]]]:
@@ -368,7 +459,7 @@ def _rows(text: str, path: Path) -> list[tuple[int, list[str]]]:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else max(_DELIMITERS, key=lambda d: widths[d])
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         for row in reader:
-            found += [(begins, row)] if row else []
+            found += [(begins, row)] if any(cell.strip() for cell in row) or not found else []
             begins = reader.line_num + 1
     except csv.Error as error:
         remedy = "Check quotes there or just before."

@@ -372,7 +372,7 @@ def find_run(wanted: str, out: Path) -> Path:
     Raises:
         InputError: there is no such run, or there are several.
     """
-    if wanted.strip() and _is_there(Path(wanted)):
+    if wanted.strip() and is_there(Path(wanted)):
         return Path(wanted)
     experiment, colon, cell = wanted.rpartition(":")
     if colon and (runs_of := _cells_of(Path(experiment))) is not None:
@@ -408,7 +408,8 @@ def find_run(wanted: str, out: Path) -> Path:
     )
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; nothing is where the name is no possible one, such as a very long one."""
     try:
         return path.exists()
     except OSError:  # not a valid file name, or no permission to look
@@ -417,7 +418,7 @@ def _is_there(path: Path) -> bool:
 
 def _cells_of(folder: Path) -> Path | None:
     """Where the runs of an experiment's cells are; None where this is no experiment's folder."""
-    return folder / CELLS if _is_there(folder / EXPERIMENT) else None
+    return folder / CELLS if is_there(folder / EXPERIMENT) else None
 
 
 def _folders(out: Path) -> list[Path]:

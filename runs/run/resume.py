@@ -259,10 +259,12 @@ def _check_unbegun(folder: Path, manifest: Manifest) -> None:
 def _check_changes(manifest: Manifest, changed: Mapping[str, Any], folder: Path) -> None:
     others = sorted(changed.keys() - MAY_CHANGE)
     if others:
+        branch = f"Branch it: persimchat branch {manifest.run} --at TURN --set {others[0]}=…"
+        stays = f"Leave {others[0]} as it is, or start a new run."
         raise InputError(
             f"{others[0]} cannot change when a run is resumed",
             where=str(folder),
-            remedy=f"Branch it: persimchat branch {manifest.run} --at TURN --set {others[0]}=…",
+            remedy=stays if ABOUT[others[0]].changes == "never" or manifest.settings.given.get("baseline") else branch,
         )
     if manifest.stop_reason == "budget" and not changed.keys() & set(BUDGETS):
         raise InputError(

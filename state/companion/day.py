@@ -334,6 +334,14 @@ _SIGNS: Final = ("before", "clock", "name", "part", "day")
 _PARTS: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
 _UP: Final = re.compile(r"\b(?:up|wakes?|rises?|out of bed)\b", re.IGNORECASE)
 _BED: Final = re.compile(r"\b(?:bed(?:time)?|sleeps?|asleep)\b", re.IGNORECASE)
+_NIGHTS: Final = re.compile(
+    r"\bnight[ -](?:shifts?|work(?:er)?|duty|watch(?:man)?|guard|porter|nurse)\b|\bworks? (?:at )?nights?\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who works at night: "works nights", "a night nurse"."""
+_SHORTEST: Final = 8 * 60
+"""The fewest waking hours that are believed, in minutes."""
+_AWAKE: Final = 16 * 60
 _CLAUSE: Final = re.compile(r"[,;\n]\s*|\.\s+|\.$|\s+and\s+|\s+then\s+")
 
 
@@ -345,7 +353,8 @@ def day_by_habit(lifestyle: str, appointments: Sequence[str], home: str) -> Day:
         appointments: each with a time, for example "12:00 noon boat"; those without one are left out.
         home: where everything is done.
     """
-    wakes, sleeps = WAKES, SLEEPS
+    up: int | None = None
+    bed: int | None = None
     wanted: list[Wanted] = []
     for clause in [*_CLAUSE.split(lifestyle), *appointments]:
         found = next((one for one in _TIME.finditer(clause) if any(one[sign] for sign in _SIGNS)), None)
@@ -356,12 +365,27 @@ def day_by_habit(lifestyle: str, appointments: Sequence[str], home: str) -> Day:
         if clause in appointments:
             wanted.append(Wanted(minutes, _APPOINTMENT, words or clause, home))
         elif _UP.search(clause) or (_BED.search(clause) and (found["before"] or "").casefold() in ("until", "till")):
-            wakes = minutes
+            up = minutes
         elif _BED.search(clause):
-            sleeps = minutes + 12 * 60 if 6 * 60 <= minutes < 12 * 60 else minutes
+            bed = minutes
         elif words:
             wanted.append(Wanted(minutes, _APPOINTMENT, words, home))
+    wakes, sleeps = _waking_hours(up, bed, by_night=_NIGHTS.search(lifestyle) is not None)
     return laid_out(wakes, sleeps, wanted, home)
+
+
+def _waking_hours(up: int | None, bed: int | None, *, by_night: bool) -> tuple[int, int]:
+    """Wake-up and bedtime from what is known; "in bed by ten" is in the evening, unless the day were too short then."""
+    usual = (15 * 60, 7 * 60) if by_night else (WAKES, SLEEPS)
+    if bed is not None and 6 * 60 <= bed < 12 * 60 and not by_night:
+        evening = bed + 12 * 60
+        bed = evening if up is None or (evening - up) % _DAY >= _SHORTEST else bed
+    wakes, sleeps = usual[0] if up is None else up, usual[1] if bed is None else bed
+    if (sleeps - wakes) % _DAY >= _SHORTEST:
+        return wakes, sleeps
+    if bed is None and up is not None:
+        return up, (up + _AWAKE) % _DAY
+    return ((sleeps - _AWAKE) % _DAY, sleeps) if up is None else (wakes, sleeps)
 
 
 def _minutes(found: re.Match[str]) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
+from ..addressing import first_name
 from ..plain_text import clean, shortened
 from . import Happening
 from .place import IDLE, Place, Planned
@@ -79,7 +80,7 @@ def unnamed(happening: Happening, name: str, shown: str) -> Happening:
         name: the person's; its first part counts, too.
         shown: what stands in its place.
     """
-    parts = "|".join(re.escape(part) for part in dict.fromkeys((name, name.split()[0])))
+    parts = "|".join(re.escape(part) for part in dict.fromkeys((name, first_name(name))))
     named = re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
     def without(text: str) -> str:

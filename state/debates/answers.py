@@ -19,6 +19,12 @@ from ..visibility import is_public
 AnswerFormat = Literal["free", "yesno", "choice", "number"]
 
 _NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
+_CONTINENTAL: Final = re.compile(
+    r"(€ ?)?(?<![\d.,])([1-9]\d{0,2}(?:\.\d{3})+|\d+)(,\d+)?(?!\d|[.,]\d)"
+    r"(\s?(?:€|eur(?:os?)?\b|kč|czk\b|zł|pln\b|kr\b|ft\b|,[-–]))?",
+    re.IGNORECASE,
+)
+"""A number that may have points between thousands and a decimal comma, and a currency that is written so."""
 _FRACTION: Final = re.compile(r"\d\s*[/⁄]\s*\d")
 _MARKED: Final = re.compile(r"^.*(?:####|\banswer\b\W*:)(.*)$", re.IGNORECASE)
 """A last line that marks the answer: "#### 18", "Answer: 18"."""
@@ -37,7 +43,8 @@ def parse_answer(text: str, form: AnswerFormat, choices: Sequence[str] = ()) -> 
 
     The parser understands small departures ("Yes.", "b) trams", "$1,200") and refuses a text that may mean two answers.
     All numbers of a text must be the same one (18 and 18.0 are), unless its last line marks the answer: "#### 18",
-    "Answer: 18". Units and percent signs are left out; a fraction is no number.
+    "Answer: 18". Units and percent signs are left out; a fraction is no number. "1.200 €" and
+    "1.200,50" are read as they are meant.
 
     Args:
         text: the answer of a model or a participant.
@@ -115,7 +122,9 @@ def _number(text: str) -> str:
     parts = [marked.group(1), text] if marked else [text]
     told = next((part for part in parts if _NUMBER.search(part)), text)
     told = " ".join(told.split())
-    found = [re.sub(r"[,\s\u202f\u00a0]", "", number) for number in _NUMBER.findall(told)]
+    found = [
+        re.sub(r"[,\s\u202f\u00a0]", "", number) for number in _NUMBER.findall(_CONTINENTAL.sub(_with_point, told))
+    ]
     if _FRACTION.search(told) or not found or not all(math.isfinite(float(number)) for number in found):
         raise ValueError(f"{_shown(told)} is not one number")
     values = {_exact(number): number for number in found}
@@ -128,6 +137,14 @@ def _number(text: str) -> str:
     if _exact(repr(rough)) != value:  # a float would lose digits
         return f"{value:f}"
     return str(int(rough)) if rough == int(rough) and abs(rough) < 1e15 else repr(rough)
+
+
+def _with_point(found: re.Match[str]) -> str:
+    """A number that is surely continental ("1.200,50", "1.200.000", "1.200 €") with a decimal point only."""
+    before, whole, rest, after = found.groups()
+    points, money = whole.count("."), bool(before or after)
+    sure = points > 1 or (points and rest) or (money and (points or len(rest or "") in (2, 3)))
+    return f"{whole.replace('.', '')}{(rest or '').replace(',', '.')}" if sure else found[0]
 
 
 def _exact(number: str) -> Decimal:

@@ -129,6 +129,15 @@ def test_a_persona_of_ones_own_is_shown(command: Run, tmp_path: Path):
     assert "Be heard." in done.out
 
 
+def test_a_characteristic_may_be_called_like_a_field(command: Run, tmp_path: Path):
+    path = tmp_path / "me.yaml"
+    path.write_text(
+        "name: Me\ndescription: Me.\ncharacteristics: {traits: mine alone, knowledge: none}\ntraits: [calm]\n"
+    )
+    done = command("personas", "show", str(path))
+    assert all(words in done.out for words in ("mine alone", "none", "calm", "3 of 5"))
+
+
 def test_the_drawing_is_mermaid(command: Run):
     from persimchat.graph.conversation import build_conversation
 
@@ -321,6 +330,11 @@ WRONG = {
     "cold softmax": (["run", "T", "--selection-temperature", "0"], "selection_temperature", "Give a number from 0.01"),
     "pattern": (["run", "T", "--pattern", "robin"], "'robin' is not one of", "See: persimchat run --help"),
     "option": (["run", "T", "--mesages", "3"], "no such option --mesages", "Did you mean --messages?"),
+    "option unlike all": (
+        ["experiment", "run", "--results", "x"],
+        "no such option --results.",
+        "See: persimchat experiment",
+    ),
     "far option": (["run", "T", "--xyz"], "no such option: --xyz", "See: persimchat run --help"),
     "command": (["rnu"], "no such command 'rnu'", "Did you mean 'run'?"),
     "setting": (["run", "T", "--set", "max_mesages=3"], "'max_mesages'", "Did you mean 'max_messages'?"),

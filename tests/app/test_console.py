@@ -24,7 +24,7 @@ from persimchat.app.console.piped_lines import Lines, PipedLines
 from persimchat.runs.control import Control
 from persimchat.runs.events import Asked, Started
 from persimchat.state.errors import InputError
-from persimchat.state.intervention import LONGEST_WORDS
+from persimchat.state.intervention import LONGEST_WORDS, words
 
 # What people type: what is understood, what is refused and how, and what is completed
 
@@ -420,6 +420,22 @@ async def test_a_line_without_an_end_takes_no_more_than_its_share(pipe: tuple[in
     assert len(first) == 1_000_000
     assert await lines.next() == "short"
     thread.join()
+
+
+async def test_a_line_of_which_not_all_is_kept_is_not_counted_wrongly(pipe: tuple[int, int]):
+    reader, writer = pipe
+
+    def flood() -> None:
+        for _ in range(80):
+            os.write(writer, "ž".encode() * 32_768)
+        os.write(writer, b"\n")
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    line = await Lines(reader).next()
+    thread.join()
+    with pytest.raises(InputError, match="1,000,000 or more characters are too many: at most 8,000"):
+        words(line)
 
 
 @pytest.mark.parametrize("descriptor", [None, 999_999])

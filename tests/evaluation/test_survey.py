@@ -331,7 +331,7 @@ def test_a_wrong_lineseems_a_named(write: Write, refused: Refused, row: tuple[ob
         ("rater,item,rating\nR1,t1s0,\n", ("no rating in it",)),
         ("rater,item,rating\nR1,bcdfg,7\nR1,realistic,\n", ("another survey",)),
         ('rater,item,rating\nR1,"t1s0,7\n', ("cannot be read", "CSV")),
-        (b"rater,item,rating\nR\xff,t1s0,7\n", ("cannot be read", "CSV")),
+        (b"rater,item,rating\nR\xff,t1s0,7\n", ("not UTF-8", "Save it as UTF-8")),
     ],
 )
 def test_a_file_that_is_not_read(write: Write, refused: Refused, text: str | bytes, words: tuple[str, ...]):
@@ -340,8 +340,8 @@ def test_a_file_that_is_not_read(write: Write, refused: Refused, text: str | byt
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, refused: Refused):
-    refused(lambda: read_answers(tmp_path / "a.csv", ANSWERED), "a.csv", "No such file")
-    refused(lambda: read_answers(tmp_path, ANSWERED), "directory")
+    refused(lambda: read_answers(tmp_path / "a.csv", ANSWERED), "a.csv", "no such file")
+    refused(lambda: read_answers(tmp_path, ANSWERED), "not a file")
 
 
 @pytest.mark.parametrize("name", ["Jana Nováková", "novák, jan", "jan.novak", "J. Novák", "Anne-Marie O'Neill"])

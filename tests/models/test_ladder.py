@@ -162,3 +162,9 @@ async def test_a_server_that_ignores_schemas_and_tools_is_asked_in_the_prompt(
     answer = await ask("json_answer", NeedToTalk, **asked, schema="S")
     assert answer.value.need_to_talk == 7
     assert len(server.bodies()) == 2
+
+
+@pytest.mark.parametrize("model", ["s", "p", "e", "seed-2", "top"])
+def test_a_refused_field_is_known_whatever_the_model_is_called(model: str) -> None:
+    name = parse_model_name(f"ollama:{model}")
+    assert ladder.refusal(TypeError(f"the model {model} has no argument 'top_p'"), name, {"seed", "top_p"}) == "top_p"

@@ -23,7 +23,7 @@ from persimchat.personas.conversion.loading import (
     MAX_TEXT,
     Record,
     card_in,
-    card_text,
+    card_texts,
     load,
     load_table,
 )
@@ -38,6 +38,52 @@ Refused = Callable[..., str]
 
 def records(path: Path) -> tuple[Record, ...]:
     return load(path)[0].records
+
+
+QUALTRICS = (
+    "StartDate,ResponseId,Name,Age,About\n"
+    '"Start Date","Response ID","What do people call you?","How old are you?","Say something about yourself"\n'
+    '"{""ImportId"":""startDate""}","{""ImportId"":""_recordId""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}",x\n'
+    "2026-02-01,R_7,Jitka,44,Bakes.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "skipped"),
+    [
+        (QUALTRICS, ["Jitka"], 2),
+        ("name,job\nWhat is your name?,What is your job?\nOta,cook\n", ["Ota"], 1),
+        ("name,age,job\nOpen-Ended Response,Response,Response\nOta,31,cook\n", ["Ota"], 1),
+        ("name,age,job\nOta,31,cook\nname,age,job\nIda,42,pilot\n", ["Ota", "Ida"], 1),
+        ("name,age,job\nOta,31,cook\n,,\nTOTAL,31,\n", ["Ota"], 1),
+        ("jméno;věk;povolání\nOta;31;kuchař\nPrůměr:;31;\n", ["Ota"], 1),
+        ("id,name,age\n1,Ota,31\n,Total (1),31\n", ["Ota"], 1),
+        ("name,age,job\nTotti,31,cook\nMax,42,pilot\nSumner Hill,50,cook\n", ["Totti", "Max", "Sumner Hill"], 0),
+    ],
+)
+def test_headings_and_totals_are_no_people(write: Write, text: str, names: list[str], skipped: int) -> None:
+    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    assert [one.persona.name for one in conversion.people] == names
+    assert sum(conversion.skipped.values()) == skipped and not conversion.refused
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("name,age,job\nFirst name,Years of age,Your job\nOta,31,cook\nIda,42,pilot\n", "a.csv:2"),
+        ("name,age,job\nOta,31,cook\nIda,42,pilot\nAll together,various,-\n", "a.csv:4"),
+    ],
+)
+def test_a_row_that_does_not_fit_its_column_is_asked_about(write: Write, text: str, where: str) -> None:
+    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    assert [one.persona.name for one in conversion.people] == ["Ota", "Ida"]
+    (row,) = conversion.refused
+    assert all(part in str(row.error) for part in ("does not fit the column age", where, "Remove the row"))
+
+
+def test_a_value_that_was_not_given_fits_every_column(write: Write) -> None:
+    text = "name,age,job\nOta,n/a,cook\nIda,42,pilot\nEda,43,baker\nUna,unknown,nurse\n"
+    assert [one.data["name"] for one in records(write("a.csv", text))] == ["Ota", "Ida", "Eda", "Una"]
 
 
 def pdf(text: str) -> bytes:
@@ -223,7 +269,8 @@ def test_a_pdf_with_a_password(write: Write, refused: Refused, tmp_path: Path):
     refused(lambda: load(tmp_path / "a.pdf"), "not been decrypted")
 
 
-CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=12)
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=12).map("x{}".format)
+"""Cells with a letter in front: no heading, no total, no number."""
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4))
@@ -310,6 +357,57 @@ def test_a_card_becomes_a_persona(write: Write, kind: str):
     assert "alert(1)" not in file
 
 
+GOOD = base64.b64encode(json.dumps(V2).encode())
+RAW = json.dumps(V2).encode()
+UNREAD = b'"creator": "a", "creator": "b", "extra": [NaN, {"name": 1, "name": 2}]'
+LEFT_OUT = RAW.replace(b'"creator_notes"', UNREAD + b', "creator_notes"')
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        png(text(V2, b"Chara")),
+        png(chunk(b"iTXt", b"chara\0\0\0\0\0" + GOOD)),
+        png(chunk(b"iTXt", b"ccv3\0\0\0en\0card\0" + GOOD)),
+        png(text(b"\r\n".join(GOOD[at : at + 76] for at in range(0, len(GOOD), 76)))),
+        png(text(GOOD.rstrip(b"="))),
+        png(text(base64.b64encode(b"\xef\xbb\xbf" + RAW))),
+        png(text(RAW)),
+        png(text(base64.b64encode(LEFT_OUT))),
+        LEFT_OUT,
+        b"\xef\xbb\xbf" + RAW,
+    ],
+)
+def test_cards_are_read_that_other_programs_write(write: Write, raw: bytes):
+    path = write("card.png" if raw.startswith(SIGNATURE) else "card.json", raw)
+    assert [one.persona.name for one in run(path).people] == ["Seraphine Voss"]
+
+
+def test_of_two_cards_the_first_is_read_and_the_other_told(write: Write):
+    other = {**V2, "data": {**V2["data"], "name": "Somebody Else"}}
+    (one,) = run(write("card.png", png(text(V2), text(other)))).people
+    assert one.persona.name == "Seraphine Voss"
+    assert any("second card" in note for note in one.draft.notes)
+    assert not run(write("card.png", png(text(V2), text(V2)))).people[0].draft.notes
+
+
+def test_macros_are_filled_in_or_told(write: Write):
+    said = "{{ Char }} likes {{ user }}.{{// a note}} <char> is {{random:old,young}}, {{getvar::mood}}."
+    card = {**V2, "data": {**V2["data"], "description": said}}
+    (one,) = run(write("a.json", json.dumps(card))).people
+    name = "Seraphine Voss"
+    assert (
+        one.persona.description == f"{name} likes the other. {name} is {{{{random:old,young}}}}, {{{{getvar::mood}}}}."
+    )
+    (note,) = one.draft.notes
+    assert "{{random:old,young}}, {{getvar::mood}}" in note
+
+
+def test_no_file_is_called_like_a_device(write: Write):
+    (one,) = run(write("a.csv", "name,bio\nCON,Bakes.\n")).people
+    assert list(texts_of([one])) == ["con-persona.yaml"]
+
+
 def test_version_3_goes_before_version_2_in_the_same_picture(write: Write):
     third = {**V2, "spec": "chara_card_v3", "data": {**V2["data"], "name": "Sera", "assets": [{"uri": "http://x/"}]}}
     path = write("card.png", png(text(V2), text(third, b"ccv3")))
@@ -343,9 +441,6 @@ def test_long_texts_are_cut_with_a_note(write: Write):
     assert any("shortened" in note for note in one.draft.notes)
 
 
-GOOD = base64.b64encode(json.dumps(V2).encode())
-
-
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
@@ -360,6 +455,8 @@ GOOD = base64.b64encode(json.dumps(V2).encode())
         (SIGNATURE + HEADER + b"\0\0\0\0\0\0\0\0\0\0\0\0", ("damaged",)),
         (png(), ("holds no character card",)),
         (png(chunk(b"tEXt", b"Comment\0chara")), ("holds no character card",)),
+        (png(text(b'{"spec": "chara_card_v2", "data": {"name": "A", "name": "B"}}')), ("given twice", "name")),
+        (png(text(b'{"spec": "chara_card_v2", "data": {"name": "A", "description": NaN}}')), ("NaN",)),
         (png(chunk(b"tEXt", b"chara")), ("not JSON",)),
         (png(text(b"%%%")), ("not text",)),
         (png(text(base64.b64encode(b"\xff\xfe"))), ("not text",)),
@@ -371,7 +468,6 @@ GOOD = base64.b64encode(json.dumps(V2).encode())
         (png(chunk(b"zTXt", b"chara\0\0" + zlib.compress(GOOD))), ("compressed",)),
         (png(chunk(b"iTXt", b"ccv3\0\1\0\0\0" + zlib.compress(GOOD))), ("compressed",)),
         (png(chunk(b"tEXt", b"chara\0" + GOOD, crc=1)), ("checksum",)),
-        (png(text(V2), text({**V2, "spec_version": "2.1"})), ("two different cards",)),
         (png(text(b"QUJD" * (MAX_TEXT // 3 + 2))), ("longer than 256 KiB",)),
         (png(chunk(b"IDAT", b"\0" * MAX_PICTURE)), ("too large",)),
     ],
@@ -418,7 +514,7 @@ def test_damage_anywhere_is_refused_or_harmless(tmp_path: Path, data: st.DataObj
     path = tmp_path / "card.png"
     path.write_bytes(whole)
     try:
-        found = card_text(path)
+        (found,) = card_texts(path)
     except InputError as error:
         assert error.remedy
         return

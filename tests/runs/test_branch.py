@@ -388,6 +388,17 @@ async def test_a_past_that_is_damaged_is_not_shared(tmp_path: Path) -> None:
         await branch(source, 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"), [("embedding", "minilm", "Leave embedding"), ("seed", 5, "Branch it")]
+)
+async def test_a_refused_change_of_a_resumed_run_proposes_what_is_possible(
+    name: str, value: Any, remedy: str, tmp_path: Path
+) -> None:
+    source = await run(tmp_path)
+    with pytest.raises(InputError, match=f"{name} cannot change when a run is resumed.*{remedy}"):
+        [event async for event in resume_run(source, changes={name: value})]
+
+
 async def test_a_name_that_is_taken(tmp_path: Path) -> None:
     (tmp_path / "branch").mkdir()
     (tmp_path / "branch" / "mine.txt").write_text("mine", encoding="utf-8")

@@ -208,6 +208,10 @@ def test_others_see_that_an_agent_is_busy() -> None:
             ("07:00", "22:00", [("12:00", "eats"), ("16:15", "tea")]),
         ),
         ("", [], ("07:00", "22:00", [])),
+        ("Works nights, swims at 17:00", [], ("15:00", "07:00", [("17:00", "swims")])),
+        ("Up at 4 pm, in bed by eight", [], ("16:00", "08:00", [])),
+        ("To bed at 8 in the morning", [], ("07:00", "20:00", [])),
+        ("Up at 5 in the afternoon", [], ("17:00", "09:00", [])),
     ],
 )  # fmt: skip
 def test_a_day_by_habit(lifestyle: str, appointments: list[str], expected: Any) -> None:

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.state import speech as repetition
+from persimchat.state.addressing import addressees
 from persimchat.state.speech import (
     CORRECTIONS,
     LEAST_WORDS,
     SHORT,
     OwnWords,
-    addressees,
     nearness,
     overlaps,
     own_words,

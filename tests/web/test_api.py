@@ -161,6 +161,11 @@ async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, web: WebContex
     [
         ("GET", "/api/runs/none", None, 404, "no run"),
         ("GET", "/api/runs/none/events", None, 404, "no run"),
+        ("GET", f"/api/runs/{'r' * 300}", None, 404, "no run"),
+        ("GET", f"/api/runs/{'ř' * 200}/events", None, 404, "no run"),
+        ("DELETE", f"/api/runs/{'r' * 300}", None, 404, "no run"),
+        ("GET", f"/api/runs/{'e' * 300}:x", None, 404, "no run"),
+        ("GET", f"/api/runs/e:{'x' * 300}", None, 404, "no run"),
         ("POST", "/api/runs", {"topic": " "}, 400, "topic is empty"),
         ("POST", "/api/runs", {"topic": "T", "participants": ["/etc/passwd", "Ha"]}, 400, "is a path"),
         ("POST", "/api/runs", {"topic": "T", "participants": ["x.yaml", "Ha"]}, 400, "is a path"),

@@ -50,6 +50,13 @@ def test_names_that_only_point_to_loopback(name: str):
     assert client(Guard(INSIDE, LOOPBACK, None), name).get("/").status_code == 403
 
 
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:80.evil.com", "localhost:80:90", "x@localhost", "localhost:80/x", "localhost:"]
+)
+def test_hosts_that_only_begin_like_loopback(host: str):
+    assert client(Guard(INSIDE, LOOPBACK, None)).get("/", headers={"host": host}).status_code == 403
+
+
 @pytest.mark.parametrize("header", ["host", "origin"])
 @pytest.mark.parametrize("value", ["[", "[x]", "http://[", "http://a]"])
 def test_what_is_no_address(header: str, value: str):

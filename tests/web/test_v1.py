@@ -250,6 +250,8 @@ async def test_background_tasks_are_remembered_nowhere(serving: Callable[..., An
         ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": ""}]}', "messages.0.content"),
         ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": "x"}], "n": 2}', "n"),
         ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": "x"}], "stop": {}}', "stop"),
+        ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": "x"}], "stream": "yes"}', "stream"),
+        ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": "x"}], "stream": 1}', "stream"),
         ('{"model": "oda-brandvik", "messages": [{"role": "user", "content": "x"}], "temperature": NaN}', None),
     ],
 )
@@ -264,6 +266,16 @@ async def test_bodies_that_are_refused(body: str, param: str | None, opening: Op
         if param is not None:
             assert error["param"] == param
     assert await world.people() == []
+
+
+async def test_a_body_of_another_type_is_told_in_words(opening: Opening):
+    world = await opening()
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(v1_app(world, Manner()))) as client:
+        sent = {"content-type": "text/plain"}
+        answer = await client.post("http://localhost/chat/completions", content='{"model": "x"}', headers=sent)
+        assert answer.status_code == 400
+        assert "Content-Type: application/json" in answer.json()["error"]["message"]
+        assert "b'" not in answer.text
 
 
 async def test_bodies_that_are_too_large(opening: Opening):

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from ....state.errors import InputError, MachineError, PerSimChatError
 from ....state.plain_text import quoted
+from ....state.secrets import without_secrets
 from ..background import TakesTooLong
 from ..shared.runs import ClosedError
 from ..watching import NoExperimentError
@@ -281,6 +282,8 @@ def _of_member(error: Mapping[str, Any]) -> dict[str, Any]:
 
 def _what(name: str, error: Mapping[str, Any], here: Iterable[Mapping[str, Any]]) -> str:
     kind, limits = str(error["type"]), error.get("ctx", {})
+    if isinstance(error["input"], bytes):  # a body that was not read, because its type is another
+        return f"{name} should be JSON, with Content-Type: application/json"
     things = "characters" if kind.startswith("string") else "items"
     match kind:
         case "missing":
@@ -313,7 +316,7 @@ def _shown(value: Any) -> str:
         return "a list"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    return quoted(value, _SHOWN)
+    return without_secrets(quoted(value, _SHOWN))
 
 
 def _field(error: Mapping[str, Any], body: Any) -> str:

@@ -39,6 +39,7 @@ class PersonaForm:
     def __init__(self, persona: Persona | None) -> None:
         self.fields: dict[str, Field] = {}
         self._text("name", persona.name if persona else "", lines=False)
+        self._text("called", ", ".join(persona.called) if persona else "", lines=False)
         self._text("description", persona.description if persona else "")
         with _group("characteristics"):
             self.characteristics = _rows("personas.characteristic", [*SUGGESTED], _text_value)
@@ -68,6 +69,7 @@ class PersonaForm:
             "social_goals": _lines(texts["social_goals"]),
             # a line that was not changed keeps importance and keywords, which have no field
             "memories": [self._memories.get(line, line) for line in _lines(texts["memories"])],
+            "called": [form.strip() for form in texts["called"].split(",") if form.strip()],
             "human": bool(self.human.value),
         }
         return {

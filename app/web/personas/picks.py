@@ -89,6 +89,7 @@ def sheet(persona: Persona) -> None:
         names = {name: t("personas.overall") if name == "overall" else one_line(name) for name in levels}
         pairs({names[name]: level_words(level) for name, level in levels.items()})
     for name, lines in (
+        ("called", persona.called),
         ("speaking_style", [persona.speaking_style] if persona.speaking_style else []),
         ("social_goals", persona.social_goals),
         ("memories", [memory.text for memory in persona.memories]),

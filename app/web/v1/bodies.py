@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
 from starlette.exceptions import HTTPException
 
 from ....graph.companion.attending import LONGEST_MESSAGE
@@ -160,7 +160,7 @@ class Message(BaseModel):
 class StreamOptions(BaseModel):
     """How an answer is streamed."""
 
-    include_usage: bool = False
+    include_usage: StrictBool = False
 
 
 class ChatRequest(BaseModel):
@@ -170,7 +170,7 @@ class ChatRequest(BaseModel):
 
     model: Annotated[str, Field(min_length=1, max_length=300)]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
-    stream: bool | None = None
+    stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None

@@ -14,10 +14,10 @@ from persimchat.models.offline import OfflineChatModel
 from persimchat.personas.catalogue import shipped as shipped_personas
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
+from persimchat.state.addressing import addressees
 from persimchat.state.judgement import Feeling, NeedToTalk, Openness, Percept, Plan
 from persimchat.state.memory import Memory, new_memory
 from persimchat.state.persona import Persona
-from persimchat.state.speech import addressees
 
 
 @dataclass

@@ -206,7 +206,8 @@ def test_material_is_well_formed():
     [
         ("Eva Malá", (), "Eva"),
         ("Eva Malá", ("Eva Nová",), "Eva Malá"),
-        ("Dr. Eva Malá", (), "Dr. Eva Malá"),
+        ("Dr. Eva Malá", (), "Eva"),
+        ("Malá, Eva", (), "Eva"),
         ("陳志明", (), "陳志明"),
         ("Adébáyọ̀ Ọládélé", (), "Adébáyọ̀"),
         ("x" * 300, (), ""),

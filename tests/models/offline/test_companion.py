@@ -316,11 +316,23 @@ def test_a_day_has_its_appointments_and_keeps_the_hours_of_the_lifestyle() -> No
 )
 def test_every_day_is_in_order_without_overlap(lifestyle: str, appointments: list[str]) -> None:
     day = planned(lifestyle, tuple(appointments))
-    ends, sleeps = minutes(day.wakes), minutes(day.sleeps)
+    wakes, sleeps = minutes(day.wakes), minutes(day.sleeps)
+    ends = wakes
     for entry in day.entries:
-        assert minutes(entry.start) >= ends and entry.minutes >= 15
-        ends = minutes(entry.start) + entry.minutes
-    assert ends <= (sleeps if sleeps > minutes(day.wakes) else 1440)
+        start = minutes(entry.start) + (1440 if minutes(entry.start) < wakes else 0)
+        assert start >= ends and entry.minutes >= 15
+        ends = start + entry.minutes
+    assert ends <= (sleeps if sleeps > wakes else sleeps + 1440)
+
+
+@pytest.mark.parametrize(
+    "lifestyle", ["Works nights.", "Up at 4 pm, in bed by eight.", "Gets up at 15:00 for the night shift"]
+)
+def test_who_works_at_night_is_awake_then(lifestyle: str) -> None:
+    day = planned(lifestyle)
+    assert minutes(day.sleeps) < 9 * 60 and minutes(day.wakes) > 14 * 60
+    at_work = {entry.start for entry in day.entries if "ticket seller" in entry.activity}
+    assert {"22:00", "03:00"} <= at_work
 
 
 @given(st.integers(1, 64))

@@ -18,10 +18,10 @@ from persimchat.models.offline.prompt import prompt_of
 from persimchat.models.offline.topics import topic_of
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
+from persimchat.state.addressing import addressees
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Plan
 from persimchat.state.persona import Persona
-from persimchat.state.speech import addressees
 from persimchat.state.visibility import heard_by
 
 LINT = {
