@@ -183,7 +183,7 @@ def test_an_address_for_games_that_is_none(udp: str, capsys: pytest.CaptureFixtu
 def test_a_key_of_no_world(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     assert main(["companion", "key", str(tmp_path), "--person", "Petr"]) == 2
     assert "there is no world" in capsys.readouterr().err
-    assert main(["serve", "--world", str(tmp_path)]) == 2
+    assert main(["serve", "--world", str(tmp_path), "--port", "0"]) == 2
     assert "there is no world" in capsys.readouterr().err
 
 
