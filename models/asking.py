@@ -18,6 +18,7 @@ from ..state.errors import ModelError
 from ..state.judgement import in_parts
 from ..state.mind import Call
 from ..state.outcomes import Outcome
+from ..state.plain_text import shortened
 from ..state.settings import Settings
 from ..state.speech import whole_sentences
 from . import ladder
@@ -43,6 +44,8 @@ T = TypeVar("T", bound=BaseModel)
 Value = TypeVar("Value")
 
 _REMEDY: Final = "Try again, or choose a model that follows instructions better."
+_QUOTED: Final = 4_000
+"""The most characters of a wrong answer that its model reads again; a longer one would not fit the context."""
 _TWICE: Final = "wrong answer twice"
 
 
@@ -359,5 +362,5 @@ def _with_correction(question: Question, answer: AIMessage, problem: str, schema
 
     The answer is sent back as text even if it was a tool call, because a tool's answer would have to follow a call.
     """
-    text = answer_text(answer).strip()
+    text = shortened(answer_text(answer).strip(), _QUOTED)
     return question.followed(wording("correction", problem=problem, schema=prompt_schema(schema)), text)
