@@ -236,6 +236,7 @@ def test_ablations(root: Path, tmp_path: Path):
 
 
 @pytest.mark.proof
+@pytest.mark.long
 def test_attitude(root: Path, tmp_path: Path):
     folder = held(root, tmp_path, "attitude")
     observed = {row["observed"]: row for row in rows(folder, "groups") if row["measure"] == "attitude_T1"}

@@ -315,7 +315,7 @@ def test_no_answer_breaks_asking_blocks_the_loop_or_is_lost_in_its_record(serve:
     asked = Settings(model=server.model(), timeout_s=20)
     count = iter(range(10**6))
 
-    @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(PARTS, DAMAGE)
     def check(parts: dict[str, Any], damage: tuple[str, int] | None) -> None:
         ladder.forget()

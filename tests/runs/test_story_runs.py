@@ -357,6 +357,7 @@ async def test_calls_are_as_estimated_and_a_replay_is_equal(name: str, root: Pat
 
 @pytest.mark.proof
 @pytest.mark.timeout(400)
+@pytest.mark.long
 async def test_a_seed_gives_the_same_story_and_other_seeds_other_winners(root: Path, tmp_path: Path) -> None:
     winners = set()
     for seed in (1, 2, 4):

@@ -52,6 +52,7 @@ def unfit_pages(eyes: Eyes, addresses: list[str]) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_pages_that_have_nothing_to_show(eyes: Eyes):
     found = unfit_pages(eyes, list(EMPTY))
     eyes.open("/compare", "main [role=heading][aria-level='2']")

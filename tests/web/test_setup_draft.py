@@ -323,6 +323,7 @@ async def test_the_page_shows_it_again(user: User):
 
 
 @pytest.mark.proof
+@pytest.mark.long
 async def test_what_is_too_large_is_not_kept_and_said(user: User):
     await user.open("/")
     await more_settings(user)

@@ -43,6 +43,7 @@ def shown(eyes: Eyes, selector: str) -> list[str]:
     return [one.text for one in eyes.browser.find_elements(By.CSS_SELECTOR, selector) if one.is_displayed()]
 
 
+@pytest.mark.long
 def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str):
     found = []
     for width in WIDTHS:
