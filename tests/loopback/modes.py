@@ -124,6 +124,6 @@ def answering(mode: str, answer: Callable[[dict[str, Any]], Any] = natural_answe
         if reply.tool_calls or not isinstance(reply.content, str):
             return reply
         task = TASK.search(str(body["messages"]))
-        return MODES[mode].change(reply.content, task is None or task[1] in WORDS, body)
+        return MODES[mode].change(reply.content, task is None or task[1] in (*WORDS, "companion"), body)
 
     return changed

@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from companion_talks import FERRY
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback.failing import retry_at_once
 from loopback.modes import MARKS, MODES, THOUGHT, answering
+from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
 from run_files import logged
+from sampling import sampled
 
 import persimchat
+from persimchat.app.cli import main
 from persimchat.models import capacity
 from persimchat.models.spoken import StreamedWords, spoken_words
 from persimchat.state.errors import ModelError
@@ -134,3 +138,45 @@ def test_a_conversation_in_every_mode(name: str, tmp_path: Path, monkeypatch: py
     assert whole_only or "Qxthought" not in "".join(tokens)
     if said:
         assert all(bool(one.get("corrections")) is mode.corrects for one in said), said
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("name", sampled(MODES, 4))
+def test_a_debate_a_poll_and_a_companion_in_every_mode(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each ends as it should, or in one sentence with the cause; nobody reads or hears what the model thinks."""
+    retry_at_once(monkeypatch)
+    capacity.forget()
+    mode, cause = MODES[name], ""
+    with LoopbackServer(answer=answering(name)) as server:
+        model = ["--model", server.model()]
+        debate = ["debate", "Tea?", "-n", "2", "--messages", "2", "--out", str(tmp_path / "d")]
+        assert main([*debate, *model]) == (3 if mode.ends else 0)
+        shown = capsys.readouterr()
+        cause += shown.err
+        (folder,) = (tmp_path / "d").iterdir()
+        polled = main(["poll", str(folder), "--ask", "Tea?", "--answer", "yesno"])
+        assert polled == 0 or mode.ends, capsys.readouterr().err
+        server.answer = answering(
+            name,
+            Scripted(
+                companion=WORDS,
+                reaction={
+                    "perception": ANSWERS["perception"],
+                    "emotion": ANSWERS["emotion"],
+                    "trust": ANSWERS["trust"],
+                },
+            ),
+        )
+        with persimchat.companion(FERRY, "Oda", "Petr", world=tmp_path / "w", model=server.model()) as oda:
+            try:
+                said = oda.say("Good morning!").utterance
+            except ModelError as error:
+                said, cause = "", f"{cause}{error}"
+        read = [str(body["messages"]) for body in server.bodies()]
+    printed = capsys.readouterr()
+    assert bool(said) is not bool(mode.ends)
+    assert not mode.ends or cause.count(mode.ends) == 2
+    for text in (shown.out, shown.err, printed.out, printed.err, said, *read):
+        assert "Traceback" not in text and "Qxthought" not in text
