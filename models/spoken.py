@@ -14,22 +14,22 @@ from typing import Any, Final
 UNWRAPPED: Final = "persimchat_unwrapped"
 """Says in a message's `additional_kwargs` that something around its words was left out while they streamed."""
 
-_THINKING: Final = r"(?:think|thinking|reasoning|thought|thoughts|scratchpad|reflection)"
+_THINKING: Final = r"(?:think|thinking|reasoning|thoughts?|scratchpad|reflection|cot|inner_monologue|(?:reasoning|thinking|thought)_process)"
 _TAG: Final = re.compile(rf"<(/?)({_THINKING})\b[^<>]*>", re.IGNORECASE)
 _BEGINS: Final = (
-    r"\[THINK\]",
+    r"\[(?:THINK|THINKING|REASONING|THOUGHT)\]",
     r"◁think▷",
     r"<seed:think>",
     r"<unused94>(?:thought\b)?",
-    r"<\|(?:START_THINKING|begin_of_thought|start_of_thought|thinking|think|start_think)\|>",
+    r"<\|(?:START_THINKING|begin_of_thought|start_of_thought|thinking|think|start_think|inner_prefix)\|>",
     r"<\|channel\|>\s*(?:analysis|commentary)\b[^<]*<\|message\|>",
 )
 _ENDS: Final = (
-    r"\[/THINK\]",
+    r"\[/(?:THINK|THINKING|REASONING|THOUGHT)\]",
     r"◁/think▷",
     r"</seed:think>",
     r"<unused95>",
-    r"<\|(?:END_THINKING|end_of_thought|/thinking|/think|end_think)\|>",
+    r"<\|(?:END_THINKING|end_of_thought|/thinking|/think|end_think|inner_suffix)\|>",
     r"(?:<\|(?:end|return)\|>)?\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*final\b[^<]*<\|message\|>",
 )
 """How models mark their thinking, apart from tags: Mistral, Kimi, Seed, Gemma, Cohere and others, OpenAI's harmony."""
@@ -39,14 +39,21 @@ _BARE: Final = re.compile(r"\s*(?:assistant\s*)?analysis(?=[A-Z])")
 _BARE_END: Final = re.compile(r"assistant\s?final\s*")
 """Harmony whose marks were taken away: "analysisWe need …assistantfinalGood morning."."""
 
+_HEADED: Final = re.compile(
+    r"\A\W{0,4}(?:thoughts?|thinking|reasoning|thought process|here(?:'s| is) my thought process)\W{0,2}:.*?"
+    r"^\W{0,4}(?:(?:final )?(?:answer|response|reply)|utterance|here(?:'s| is) my response)\W{0,2}:\W{0,3}",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+"""Thinking and words under headings ("Thought: …", then "Answer: …")."""
+
 _OVER: Final = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|end|return|end_of_turn|endoftext|END_OF_TURN_TOKEN)\|>|<end_of_turn>|<eos>"
-    r"|</s>(?=\s*(?:\[INST\]|<s>|<\|))"
+    r"|<｜(?:end▁of▁sentence|User)｜>|</s>(?=\s*(?:\[INST\]|<s>|<\|))"
 )
 """The end of a turn in a chat template: what follows is another one's."""
 _MARK: Final = (
     r"(?:<\|start_header_id\|>\s*\w{0,12}\s*<\|end_header_id\|>|<\|im_start\|>\w{0,12}\n|<start_of_turn>\w{0,12}\n"
-    r"|<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad)>)"
+    r"|<[|｜][^|｜<>\n]{1,40}[|｜]>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad)>)"
 )
 _FIRST_MARKS: Final = re.compile(rf"\A(?:\s*{_MARK}(?:\s*(?:assistant|model)\b(?=\s*(?:\n|<\||:)))?)+\s*")
 _LAST_MARKS: Final = re.compile(rf"(?:\s*{_MARK})+\s*\Z")
@@ -72,6 +79,7 @@ def without_thinking(text: str) -> str:
     if _BARE.match(text) is not None:
         final = _BARE_END.search(text)
         text = text[final.end() :] if final is not None else ""
+    text = _HEADED.sub("", text, count=1)
     text = _END.sub("</think>", _BEGIN.sub("<think>", text))
     tags = list(_TAG.finditer(text))
     closings = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
@@ -205,10 +213,10 @@ _CLOSING: Final = re.compile(rf"</{_THINKING}\b[^<>]*>", re.IGNORECASE)
 _ANY_MARK: Final = re.compile(_MARK)
 _LONGEST_MARK: Final = 120
 _PARTIAL: Final = re.compile(
-    r"(?:<(?:\|[^|<>\n]{0,40}\|?|/?[A-Za-z][^<>\n]{0,60}|/|<?/?S?Y?S?>?)?"
+    r"(?:<(?:[|｜][^|｜<>\n]{0,40}[|｜]?|/?[A-Za-z][^<>\n]{0,60}|/|<?/?S?Y?S?>?)?"
     r"|(?:<\|(?:end|return)\|>)?\s*(?:<\|start\|>\s*\w{0,12}\s*)?<\|channel\|>[^<]{0,60}(?:<(?:\|\w{0,8}\|?)?)?"
     r"|<\|(?:start|start_header_id)\|>\s*\w{0,12}\s*(?:<(?:\|\w{0,16}\|?)?)?"
-    r"|(?:<\|im_start\|>|<start_of_turn>)\w{0,12}|\[/?[A-Z]{0,6}|◁/?[a-z]{0,5})\Z"
+    r"|(?:<\|im_start\|>|<start_of_turn>)\w{0,12}|\[/?[A-Z]{0,9}|◁/?[a-z]{0,5})\Z"
 )
 """What may become a mark once more of the text has come."""
 

@@ -40,10 +40,23 @@ AROUND = {
     "Gemma": (f"<start_of_turn>model\n{WORDS}<end_of_turn>\n", WORDS),
     "wrappers in a wrapper": (f'```json\n{{"response": "<p>{WORDS}</p>"}}\n```', WORDS),
     "a name and words": (f'{{"name": "Ann", "text": "{WORDS}"}}', WORDS),
+    "Apertus": (f"<|inner_prefix|>{THOUGHT}<|inner_suffix|>{WORDS}", WORDS),
+    "DeepSeek": (f"<｜Assistant｜><think>{THOUGHT}</think>\n{WORDS}<｜end▁of▁sentence｜><｜User｜>Qxthought?", WORDS),
+    "an element in an answer": (f"<think>{THOUGHT}</think><answer>{WORDS}</answer>", WORDS),
+    "square marks": (f"[REASONING]{THOUGHT}[/REASONING] {WORDS}", WORDS),
     "a note in brackets": (f"{WORDS} [Note: about nine words]", WORDS),
 }
 
+HEADED = {
+    "ReAct": f"Thought: {THOUGHT}\nFinal Answer: {WORDS}",
+    "bold": f"**Reasoning:** {THOUGHT}\n\n**Response:**\n{WORDS}",
+    "Granite": f"Here is my thought process:\n{THOUGHT}\n\nHere is my response:\n{WORDS}",
+}
+"""What only the whole answer shows."""
+
 PROSE = [
+    "My thoughts: the ferry is late.\nIt was late yesterday, too.",
+    "Reasoning: that is what she calls it. The answer: no.",
     "Žluťoučký kůň pěl ďábelské ódy. Myslím: ano, ve 12:30.",
     "I think: yes. We meet at 12:30 (note the time) and go.",
     "« Ça n'a coûté que 12 €… », dit-elle.",
@@ -91,6 +104,11 @@ def test_what_is_around_words_goes(name: str) -> None:
         shown = streamed(text, seed)
         assert spoken_words(shown) == words
         assert not any(mark in shown for mark in ("Qxthought", "<|", "|>", "◁"))
+
+
+@pytest.mark.parametrize("name", HEADED)
+def test_thinking_under_a_heading_goes(name: str) -> None:
+    assert spoken_words(HEADED[name]) == WORDS
 
 
 @pytest.mark.parametrize("text", PROSE)
