@@ -57,7 +57,7 @@ def test_a_talk_is_remembered_and_forgotten(companion: Server, browser: webdrive
     browser.refresh()
     page.reading("“My sister is called Mira.”")
     say(page, "What is my sister called?", 3)
-    assert "Mira" in browser.find_elements(By.CSS_SELECTOR, ".said:not(.mine) .bubble")[2].text
+    page.wait.until(lambda b: "Mira" in b.find_elements(By.CSS_SELECTOR, ".said:not(.mine) .bubble")[2].text)
     assert browser.execute_script("return window.__x") is None
 
     page.press("Forget everything")
