@@ -10,6 +10,7 @@ import gc
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -50,6 +51,7 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith(REMOVED_PREFIXES) and name not in KEPT]:
         del os.environ[name]
     os.environ.update(QUIET)
+    os.environ["NICEGUI_STORAGE_PATH"] = tempfile.mkdtemp(prefix="nicegui-")  # read at import; each worker has its own
     sys.dont_write_bytecode = False  # to rewrite the assertions of all tests anew takes ten seconds
 
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 import httpx
 import pytest
 
-os.environ["NICEGUI_STORAGE_PATH"] = tempfile.mkdtemp(prefix="nicegui-")  # read at import; each worker has its own
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from nicegui import ui
