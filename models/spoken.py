@@ -14,7 +14,10 @@ from typing import Any, Final
 UNWRAPPED: Final = "persimchat_unwrapped"
 """Says in a message's `additional_kwargs` that something around its words was left out while they streamed."""
 
-_THINKING: Final = r"(?:think|thinking|reasoning|thoughts?|scratchpad|reflection|cot|inner_monologue|(?:reasoning|thinking|thought)_process)"
+_THINKING: Final = (
+    r"(?:think|thinking|reasoning|thoughts?|scratchpad|reflection|cot|inner_monologue"
+    r"|(?:reasoning|thinking|thought)_process)"
+)
 _TAG: Final = re.compile(rf"<(/?)({_THINKING})\b[^<>]*>", re.IGNORECASE)
 _BEGINS: Final = (
     r"\[(?:THINK|THINKING|REASONING|THOUGHT)\]",
