@@ -260,7 +260,7 @@ async def recall(
     if not alive or not focal_points:
         return []
     stm_vector = (await _embedded(settings, simulation, agent, mirror, [stm_memory]))[0] if stm_memory else None
-    questions = await embed(settings, focal_points, agent=agent, space=_mirrors.space(settings, simulation))
+    questions = await _embed(settings, simulation, agent, focal_points)
     cue = Cue(
         focal_points=questions,
         stm=stm_vector if settings.stm_retrieval else None,
@@ -355,6 +355,13 @@ def _mirror(settings: Settings, simulation: str, agent: str) -> Mirror:
     return _mirrors.of(_key(settings, simulation, agent))
 
 
+async def _embed(settings: Settings, simulation: str, agent: str, texts: Sequence[str]) -> Vectors:
+    """The vectors of texts beside a simulation's memories; another model than theirs is noticed."""
+    space = _mirrors.space(settings, simulation)
+    known = await _known(settings, simulation) if space is not None and space.first is None else None
+    return await embed(settings, texts, agent=agent, space=space, known=known)
+
+
 async def _known(settings: Settings, simulation: str) -> tuple[str, Vectors] | None:
     """The text of a simulation's memory, whose ever it is, with its vector as it was kept; None if none was."""
     found = await asyncio.to_thread(lambda: store(settings.store).any_of(simulation, settings.embedding))
@@ -372,10 +379,7 @@ async def _embedded(
     missing = mirror.missing(ids)
     if missing:
         fresh = [by_id[memory] for memory in missing]
-        space = _mirrors.space(settings, simulation)
-        known = await _known(settings, simulation) if space is not None and space.first is None else None
-        texts = [memory.text for memory in fresh]
-        mirror.add(fresh, await embed(settings, texts, agent=agent, space=space, known=known))
+        mirror.add(fresh, await _embed(settings, simulation, agent, [memory.text for memory in fresh]))
     return mirror.vectors(ids)
 
 

@@ -271,3 +271,16 @@ async def test_a_kill_between_remembering_and_saving_loses_nothing(tmp_path, eph
     # Also where the process died after writing and before the checkpoint knew of it.
     discard("run")
     assert resumed == await recall(chosen, "run", "Eva", **asked(mind, memories))
+
+
+@pytest.mark.parametrize("rows", [[1.0, 2.0], [-1.0, 5.0, 1.0]])
+async def test_a_recall_that_comes_first_notices_another_model(embedding_server, simulation, mind, rows):
+    chosen = Settings(embedding=embedding_server.name)
+    memories, stm = mind
+    await remember(chosen, simulation, "Eva", [*memories, stm])
+    await save(chosen, simulation, "Eva", [m.model_dump() for m in [*memories, stm]])
+    discard(simulation)
+    await memories_of(chosen, simulation, "Eva", [stm.id], [])  # as a mind of then has it: nothing is embedded
+    embedding_server.vectors = [rows] * (len(QUESTIONS) + 2)
+    with pytest.raises(InputError, match="another one than the one that memories were kept with"):
+        await recall(chosen, simulation, "Eva", **asked(mind))
