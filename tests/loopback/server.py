@@ -233,7 +233,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._tell()
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        length = int(self.headers.get("content-length", 0))
+        raw = self.rfile.read(length)
+        if len(raw) < length:
+            raise ConnectionAbortedError("the client gave up before its request was whole")
         self.server.loopback.wake()
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
         if self.path == "/v1/embeddings":

@@ -1,10 +1,14 @@
-"""An embedding's server has another model: one sentence, and with the right one all goes on as if nothing had been."""
+"""An embedding's server has another model: one sentence, and with the right one all goes on as if nothing had been.
+
+Where nothing had been kept yet, the run goes on with the other one, and has the vectors of that one alone.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from loopback.answering import embeddings
 from loopback.failing import retry_at_once
@@ -13,6 +17,7 @@ from run_files import read_words
 
 import persimchat
 from persimchat.app.cli import main
+from persimchat.memory.store import held_store
 from persimchat.state.errors import InputError
 
 pytestmark = pytest.mark.proof
@@ -30,13 +35,27 @@ class Swapped:
 
     def __call__(self, body: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
-        if self.at is None or self.asked < self.at:
-            return embeddings(body)
+        return embeddings(body) if self.at is None or self.asked < self.at else self.other(body)
+
+    def other(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What the other model answers."""
         texts = [f"{text}?" for text in body["input"]]
         answer = embeddings({**body, "input": texts})
         for row in answer["data"]:
             row["embedding"] = row["embedding"][: SMALLER if self.numbers else None]
         return answer
+
+
+def kept_with_the_other_alone(folder: Path, swapped: Swapped, embedding: str) -> bool:
+    """Is every vector that a run has kept one of the other model?"""
+    with held_store(str(folder / "memory")) as store:
+        for agent in store.agents(folder.name):
+            found = store.load(folder.name, agent, embedding, store.ids(folder.name, agent))
+            for memory, vector in found.values():
+                other = np.array(swapped.other({"input": [memory.text]})["data"][0]["embedding"])
+                if vector.shape != other.shape or not np.allclose(vector, other / np.linalg.norm(other), atol=1e-5):
+                    return False
+    return True
 
 
 def options(server: LoopbackServer, out: Path) -> dict[str, Any]:
@@ -56,13 +75,17 @@ def test_a_run_ends_in_one_sentence_and_goes_on_with_the_right_one(
         with pytest.raises(InputError, match="embedding is another one than the one that memories were kept with"):
             persimchat.simulate("Where to?", **options(server, tmp_path / "swapped"))
         (folder,) = (tmp_path / "swapped").iterdir()
+        codes = {}
         for command in ("resume", "poll"):
-            code = main([command, str(folder)])
+            codes[command] = main([command, str(folder)])
             said = capsys.readouterr()
             assert "Traceback" not in said.err + said.out
-            assert code in (0, 2, 3)
+            assert codes[command] in (0, 2, 3)
         assert main(["replay", str(folder)]) == 0
         capsys.readouterr()
+        if codes["resume"] == 0:
+            assert kept_with_the_other_alone(folder, swapped, server.model("e"))
+            return
         swapped.at = None
         assert main(["resume", str(folder), "--quiet"]) == 0
         assert read_words(folder) == read_words(Path(whole.folder or ""))

@@ -30,6 +30,8 @@ from selenium.common.exceptions import (
     StaleElementReferenceException,
 )
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from persimchat.app.web.api.app import api_app
@@ -73,6 +75,23 @@ async def until(true: Callable[[], object]) -> None:
 def patient(browser: webdriver.Chrome) -> WebDriverWait[webdriver.Chrome]:
     """The wait for something in a browser; its condition begins again where the page was drawn anew meanwhile."""
     return WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
+
+
+def press(browser: webdriver.Chrome, what: str | Callable[[], WebElement], number: int = 0) -> None:
+    """Click something as soon as it is there and nothing lies over it: a menu or a notice goes in its own time.
+
+    Args:
+        what: what finds it, or a selector of the browser's.
+        number: which of those that have the selector.
+    """
+
+    def pressed(_: object) -> bool:
+        found = browser.find_elements(By.CSS_SELECTOR, what)[number:] if isinstance(what, str) else [what()]
+        for one in found[:1]:
+            one.click()
+        return bool(found)
+
+    patient(browser).until(pressed)
 
 
 @pytest.fixture

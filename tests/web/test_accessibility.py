@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from web.conftest import Server, patient
+from selenium.webdriver.remote.webelement import WebElement
+from web.conftest import Server, patient, press
 from web.npm import axe_core
 
 from persimchat.runs.api import simulate
@@ -64,10 +65,12 @@ class Eyes:
         Selenium takes what lies above the view of the conversation, which begins at its end, for hidden.
         """
         self.browser.execute_script("document.querySelector(arguments[0])?.scrollIntoView()", selector)
-        found = self.wait.until(
-            lambda b: next((e for e in b.find_elements(By.CSS_SELECTOR, selector) if e.is_displayed()), None)
-        )
-        found.click()
+
+        def found() -> WebElement:
+            shown = (By.CSS_SELECTOR, selector)
+            return self.wait.until(lambda b: next((e for e in b.find_elements(*shown) if e.is_displayed()), None))
+
+        press(self.browser, found)
 
     def look(self, where: str) -> list[str]:
         """What is wrong, light and dark, as lines to read."""

@@ -14,7 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from web.conftest import Server, patient, until
+from web.conftest import Server, patient, press, until
 
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -74,6 +74,10 @@ class Page:
 
         return self.wait.until(found)
 
+    def press(self, name: str) -> None:
+        """Click the visible button of that name."""
+        press(self.browser, lambda: self.button(name))
+
     def connected(self) -> None:
         """Wait until the page listens: what is done before is lost."""
         self.until(lambda: self.browser.execute_script("return window.did_handshake === true"))
@@ -104,7 +108,7 @@ def test_a_phone_shows_who_speaks_and_who_hears_it(served: tuple[list[Server], s
     try:
         page = Page(browser)
         page.open(servers[0], run)
-        page.button("Resume").click()
+        page.press("Resume")
         page.until(lambda: "Your turn, Petr" in browser.page_source)
         page.until(lambda: len(browser.find_elements(By.CSS_SELECTOR, ".composer-who .q-select")) == 2)
         for choice in browser.find_elements(By.CSS_SELECTOR, ".composer-who .q-select"):
@@ -119,13 +123,13 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page = Page(browser)
     page.open(servers[0], run)
     page.until(lambda: "Ended" in page.header)
-    page.button("Resume").click()
+    page.press("Resume")
     page.until(lambda: "Your turn, Petr" in browser.page_source)
-    page.button("Pause").click()  # after this utterance
+    page.press("Pause")  # after this utterance
     page.answer("I would like some tea.")
     page.until(lambda: "Paused" in page.header)
-    page.button("Raise hand").click()
-    page.button("Continue").click()
+    page.press("Raise hand")
+    page.press("Continue")
     page.until(lambda: "Waiting for Petr" in page.header)
     page.until(lambda: browser.title.startswith("Your turn, Petr"))
     page.until(lambda: browser.switch_to.active_element.get_attribute("aria-label") == "Your message")
@@ -135,7 +139,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     browser.switch_to.new_window("tab")
     page.open(servers[0], run)
     page.until(lambda: page.said == seen)
-    page.button("Pause").click()
+    page.press("Pause")
     page.answer("No, coffee.")
     page.until(lambda: "Paused" in page.header)
     second, seen = browser.current_window_handle, page.said
@@ -143,12 +147,12 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.until(lambda: page.said == seen and "Paused" in page.header)
     browser.close()
     browser.switch_to.window(second)
-    page.button("Step in from outside: change the topic, give somebody the floor").click()
+    page.press("Step in from outside: change the topic, give somebody the floor")
     item = (By.XPATH, "//*[contains(@class, 'q-item')][contains(., 'Give the floor to')]")
     page.until(lambda: browser.find_elements(*item))
-    browser.find_elements(*item)[0].click()
-    page.button("Raise hand").click()
-    page.button("Continue").click()
+    press(browser, lambda: browser.find_elements(*item)[0])
+    page.press("Raise hand")
+    page.press("Continue")
     page.until(lambda: "Paused" not in page.header)
     browser.get("about:blank")  # nobody looks, and it goes on
     page.open(servers[0], run)
@@ -164,12 +168,12 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.open(servers[1], run)
     page.until(lambda: "Unfinished" in page.header)
     assert page.said == seen
-    page.button("Resume").click()
+    page.press("Resume")
     page.until(lambda: "Your turn, Petr" in browser.page_source)
-    page.button("Pause").click()
+    page.press("Pause")
     page.answer("I am still here.")
     page.until(lambda: "Paused" in page.header)
-    page.button("Stop").click()
-    page.button("End it").click()
+    page.press("Stop")
+    page.press("End it")
     page.until(lambda: "Ended" in page.header)
     assert "Somebody ended the conversation from outside." in browser.page_source

@@ -14,7 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from small_experiment import SMALL
-from web.conftest import Server
+from web.conftest import Server, press
 from web.fitting import WIDE, WIDTHS
 from web.npm import axe_core
 from web.test_accessibility import Eyes
@@ -69,13 +69,13 @@ def test_it_is_watched_and_read(server: Server, browser: webdriver.Chrome, drive
     page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, "iframe"))
     browser.switch_to.frame(browser.find_element(By.CSS_SELECTOR, "iframe"))
     page.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "h1").text == "town")
-    browser.find_element(By.PARTIAL_LINK_TEXT, "tables/codebook.md").click()
+    press(browser, lambda: browser.find_element(By.PARTIAL_LINK_TEXT, "tables/codebook.md"))
     page.wait.until(lambda b: "# Codebook" in b.find_element(By.TAG_NAME, "body").text)
     browser.switch_to.default_content()
     assert browser.execute_script("return window.__refused") is None
 
     cell, *_ = sorted(path.name for path in (server.folder / "results" / "town" / "runs").iterdir())
-    browser.find_element(By.LINK_TEXT, cell).click()
+    press(browser, lambda: browser.find_element(By.LINK_TEXT, cell))
     page.wait.until(lambda b: "/run/" in b.current_url)
     page.reading("A conversation of the experiment town. It can be read here, not changed.")
     assert len(page.said()) == 2

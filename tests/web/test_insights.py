@@ -31,7 +31,7 @@ from run_folders import given as given_words
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from web.conftest import Server, begin, patient
+from web.conftest import Server, begin, patient, press
 
 from persimchat.app.web import panel
 from persimchat.app.web.board import Board, board_of
@@ -321,7 +321,7 @@ def test_charts_in_a_browser(server: Server, browser):
     folder = write_debate(server.folder / "conversations", 6, names, run="20260101-120000-hostile")
     browser.get(f"{server.url}/run/{folder.name}")
     wait = patient(browser)
-    wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".panel-tabs [role=tab]"))[1].click()
+    press(browser, ".panel-tabs [role=tab]", 1)
     wait.until(lambda b: (found := b.execute_script(SCALES)) and max(found) < 1.05)  # laid out for the panel
     needs = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".charts svg[data-last='6']"))[-3]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", needs)
@@ -335,7 +335,7 @@ def test_charts_in_a_browser(server: Server, browser):
     ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
     wait.until(lambda _: shown_turn(browser) == "0.5")
     buttons = browser.find_elements(By.CSS_SELECTOR, ".charts .chart-box button")
-    next(button for button in buttons if button.is_displayed()).click()
+    press(browser, lambda: next(button for button in buttons if button.is_displayed()))
     window = wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".chart-window svg[data-width='900']"))
     browser.execute_script(
         "arguments[0].querySelector('[data-turn]').dispatchEvent(new MouseEvent('click', {bubbles: true}))", window[0]
@@ -354,7 +354,7 @@ def test_texts_of_charts_are_12_pixels(server: Server, browser, width: int):
     browser.get(f"{server.url}/run/{folder.name}")
     wait = patient(browser)
     opener = ".panel-tabs [role=tab]" if width >= 900 else ".nav-view"
-    wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, opener))[1 if width >= 900 else 2].click()
+    press(browser, opener, 1 if width >= 900 else 2)
     try:
         wait.until(lambda b: (found := b.execute_script(SCALES)) and 0.995 <= min(found) <= max(found) < 1.05)
     finally:

@@ -11,7 +11,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from web.conftest import Server
+from web.conftest import Server, press
 from web.npm import axe_core
 from web.test_accessibility import STILL, Eyes
 from web.test_hostile import WIDTH
@@ -58,7 +58,7 @@ class Models(Page):
 
     def choose_provider(self, name: str) -> None:
         """Choose who answers."""
-        self.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "main .q-select, .q-page .q-select")).click()
+        press(self.browser, "main .q-select, .q-page .q-select")
 
         def chosen(browser: webdriver.Chrome) -> bool:
             entries = browser.find_elements(By.CSS_SELECTOR, ".q-menu .q-item")
@@ -95,7 +95,7 @@ def test_a_provider_its_models_and_its_key(keyed: Server, browser: webdriver.Chr
     page.says("The key is set (OPENAI_API_KEY).")
     page.wait.until(lambda b: "gpt-4o-mini" in b.execute_script(VALUES))
     page.says("ready (OPENAI_API_KEY)")
-    page.wait.until(lambda b: b.find_element(By.XPATH, SUMMARY)).click()
+    press(browser, lambda: browser.find_element(By.XPATH, SUMMARY))
     page.says("ANTHROPIC_API_KEY")
     assert SECRET not in browser.page_source
     assert not any(SECRET in value for value in browser.execute_script(VALUES))
@@ -120,10 +120,10 @@ def test_a_server_tells_its_models_and_answers(keyed: Server, browser: webdriver
         page = Models(browser, keyed.url)
         page.choose_provider("A server, by its address")
         page.write("Address of the server", server.url)
-        page.named("Ask the server which models it has").click()
+        page.press_named("Ask the server which models it has")
         page.says("The server has 2 models.")
         page.wait.until(lambda b: "small" in b.execute_script(VALUES))
-        page.named("Models to choose from").click()
+        page.press_named("Models to choose from")
         page.press("<b>large</b>")
         page.wait.until(lambda b: "<b>large</b>" in b.execute_script(VALUES))
         assert server.requests == []  # until here nobody was asked anything
@@ -146,7 +146,7 @@ def test_everybody_can_use_it(keyed: Server, browser: webdriver.Chrome, pytestco
             page = Models(browser, keyed.url)
             page.choose_provider("A server, by its address")
             page.write("Address of the server", f"http://127.0.0.1:{free_port()}/v1")
-            page.named("Ask the server which models it has").click()
+            page.press_named("Ask the server which models it has")
             page.says("Nothing listens at http://127.0.0.1")
             assert browser.execute_script(WIDTH) == [], width
             found += eyes.look(f"models, {width} pixels wide")

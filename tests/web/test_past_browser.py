@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from web.conftest import Server, patient
+from web.conftest import Server, patient, press
 from web.fitting import WIDE
 
 from persimchat.runs.api import simulate
@@ -35,6 +35,10 @@ class Page:
         """The control of a name, once it is to be seen."""
         found = (By.CSS_SELECTOR, f'[aria-label="{name}"]')
         return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
+
+    def press_named(self, name: str) -> None:
+        """Click the control of a name."""
+        press(self.browser, lambda: self.named(name))
 
     def reading(self, text: str) -> WebElement:
         """The innermost thing that reads so, once it is to be seen."""
@@ -86,7 +90,7 @@ def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
     page = Page(browser)
     browser.get(f"{server.url}/runs")
     assert page.reading(TOPIC).tag_name == "div"  # text, not markup
-    page.named(f"Replay: {TOPIC}").click()
+    page.press_named(f"Replay: {TOPIC}")
     page.named("Pause the replay")
     page.shows(4, texts)  # it has played to the end
     page.named("Play the replay")
@@ -99,10 +103,10 @@ def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
     page.shows(1, texts)
     browser.refresh()  # the address is a link to the turn
     page.shows(1, texts)
-    page.named("More actions for this run").click()
-    page.reading("Delete").click()
+    page.press_named("More actions for this run")
+    press(browser, lambda: page.reading("Delete"))
     page.reading("Delete this run?")
-    browser.find_element(By.CSS_SELECTOR, ".q-dialog .bg-negative").click()
+    press(browser, ".q-dialog .bg-negative")
     page.reading("No conversations yet")
     assert list(out.iterdir()) == []
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
@@ -114,7 +118,7 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     browser.get(f"{server.url}/run/{result.run}")
     for line in ("CSV", "Parquet"):
-        page.named("Share").click()
+        page.press_named("Share")
         page.choose(f"{line}:")
         name = f"{result.run}-{line.lower()}.zip"
         page.wait.until(lambda _, path=tmp_path / name: path.is_file())
@@ -122,7 +126,7 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
             assert f"utterances.{line.lower()}" in archive.namelist()
         page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
     page.press("Charts")
-    page.named("Keep").click()
+    page.press_named("Keep")
     page.press("Picture (PNG)")  # the browser paints it itself
     (painted,) = page.wait.until(lambda _: list(tmp_path.glob("*.png")))
     header = painted.read_bytes()[:24]
@@ -140,12 +144,11 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     browser.get(f"{server.url}/run/{result.run}?turn=2")
     page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
     page.shows(2, texts)
-    page.named("Branch from this message").click()
+    page.press_named("Branch from this message")
     page.reading("Branch the conversation")
     page.named("A different next message (optional)").send_keys("Neither. I only drink water.")
-    browser.find_element(
-        By.XPATH, '//*[@class and contains(@class, "q-dialog")]//button[contains(., "Branch")]'
-    ).click()
+    branch = (By.XPATH, '//*[@class and contains(@class, "q-dialog")]//button[contains(., "Branch")]')
+    press(browser, lambda: browser.find_element(*branch))
     page.wait.until(lambda b: "/run/" in b.current_url and result.run not in b.current_url)
     page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".the-end"))
     page.wait.until(lambda _: len(page.said()) == 4)
@@ -192,7 +195,7 @@ def test_from_a_line_to_its_alternative(server: Server, browser: webdriver.Chrom
     page = Page(browser)
     browser.get(f"{server.url}/run/{origin.run}")
     page.reading("1 of 2 wordings")
-    page.named(f"Alternative 2 of 2: {said.speaker}: A tram, of course.").click()
+    page.press_named(f"Alternative 2 of 2: {said.speaker}: A tram, of course.")
     page.wait.until(lambda b: b.current_url.endswith(f"/run/{made['run']}?turn=2"))
     page.wait.until(lambda _: page.said() == [origin.utterances[0].text, "A tram, of course."])
     page.reading("2 of 2 wordings")

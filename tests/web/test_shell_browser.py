@@ -7,7 +7,7 @@ from selenium import webdriver
 from selenium.common.exceptions import JavascriptException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import WAIT_S, Server
+from web.conftest import WAIT_S, Server, press
 from web.fitting import WIDTHS, unfit
 from web.npm import axe_core
 from web.test_accessibility import Eyes
@@ -58,7 +58,7 @@ def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str):
             assert shown(eyes, "aside") and shown(eyes, "section")
         views = ".panel-tabs [role=tab]" if two else ".nav .nav-view"
         for number, ready in enumerate((".people li", "aside figure, aside canvas, aside svg", ".mind-cards")):
-            eyes.browser.find_elements(By.CSS_SELECTOR, views)[number + (not two)].click()
+            press(eyes.browser, views, number + (not two))
             eyes.until(ready)
             assert not unfit(eyes.browser), (width, ready)
             found += eyes.look(f"{ready}, {width}")

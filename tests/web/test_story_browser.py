@@ -14,7 +14,7 @@ from run_files import logged
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from web.conftest import Server
+from web.conftest import Server, press
 from web.fitting import WIDE, WIDTHS
 from web.npm import axe_core
 from web.test_accessibility import Eyes
@@ -72,23 +72,23 @@ def said(browser: webdriver.Chrome) -> list[str]:
 def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> None:
     page = Page(browser)
     browser.get(server.url)
-    page.reading("Story").click()
+    press(browser, lambda: page.reading("Story"))
     about = "Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote."
     page.reading(f"{about} For a story of your own, load its file: Set-ups, Load a file.")
     assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".new").text)
-    page.reading("Start the conversation").click()
+    press(browser, lambda: page.reading("Start the conversation"))
     page.wait.until(lambda b: "/run/" in b.current_url)
     page.named("Rounds and stages")
     page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".the-end"))
     page.wait.until(lambda b: len(said(b)) == 20)
     texts = said(browser)
     assert browser.find_element(By.CSS_SELECTOR, ".story-heading").get_attribute("textContent").endswith(FIRST)
-    page.named("Meetings, round 1").click()
+    page.press_named("Meetings, round 1")
     page.wait.until(lambda b: said(b) == texts[:7])
     page.wait.until(lambda b: b.current_url.endswith("?turn=7"))
     page.reading("7 of 20")
     assert page.named("Meetings, round 1").get_attribute("aria-current") == "step"
-    browser.find_element(By.CSS_SELECTOR, ".story-eyes .q-field__control").click()
+    press(browser, ".story-eyes .q-field__control")
     page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".q-menu .q-item"))
     option = next(e for e in browser.find_elements(By.CSS_SELECTOR, ".q-menu .q-item") if "Veikko" in e.text)
     option.click()
@@ -107,13 +107,13 @@ def test_nothing_serious_at_any_width(
             eyes.open(f"/run/{run}", ".the-end")
             found += eyes.look(f"story, {width}")
             if width < 900:
-                browser.find_elements(By.CSS_SELECTOR, ".nav button")[1].click()
+                press(browser, ".nav button", 1)
             eyes.until(".heat")
             click(eyes, "Graph")
             found += eyes.look(f"Graph, {width}")
             for number, part in enumerate(("Rooms", "Mind"), 2):
                 views = ".nav button" if width < 900 else ".panel-tabs [role=tab]"
-                browser.find_elements(By.CSS_SELECTOR, views)[number - (width >= 900)].click()
+                press(browser, views, number - (width >= 900))
                 eyes.until(".mind-cards, .mind .q-icon" if part == "Mind" else "aside .who")
                 found += eyes.look(f"{part}, {width}")
             assert browser.execute_script(WIDE) is False, width
@@ -123,8 +123,8 @@ def test_nothing_serious_at_any_width(
 
 def click(eyes: Eyes, text: str) -> None:
     """Click the button of the panel that reads so."""
-    buttons = eyes.browser.find_elements(By.CSS_SELECTOR, "aside .seg button")
-    next(one for one in buttons if one.text == text).click()
+    found = f'//aside//*[contains(@class, "seg")]//button[normalize-space()="{text}"]'
+    press(eyes.browser, lambda: eyes.browser.find_element(By.XPATH, found))
 
 
 def test_with_keys_alone(server: Server, browser: webdriver.Chrome, run: str) -> None:
@@ -180,8 +180,8 @@ class Played:
         asked = self.question()
         self.answered.append(asked)
         if self.browser.execute_script(SHOWN, ".deciding"):
-            self.browser.find_element(By.CSS_SELECTOR, ".deciding .q-radio").click()
-            self.page.reading("Answer").click()
+            press(self.browser, ".deciding .q-radio")
+            press(self.browser, lambda: self.page.reading("Answer"))
         else:
             words = self.browser.find_element(By.CSS_SELECTOR, ".composer textarea")
             words.send_keys("Let us think about the winter line once more.", Keys.ENTER)
