@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 
 from ..models.failures import model_error
-from ..models.ledger import current_ledger
+from ..models.ledger import Cut, current_ledger
 from ..models.limits import pause_asked_for, slot
 from ..models.recording import text_digest
 from ..state.errors import InputError, ModelError
 from ..state.settings import Settings
-from .embeddings import LEXICAL, MINILM, MiniLMEmbeddings, embedding, remote_name
+from .embeddings import LEXICAL, MINILM, MiniLMEmbeddings, ServerEmbeddings, embedding, remote_name
 from .lexical import LexicalEmbeddings
 from .retrieval import Vectors
 
@@ -106,6 +106,9 @@ async def embed(
         raise model_error(
             error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
         ) from error
+    longest = model.longest if isinstance(model, ServerEmbeddings) else 0
+    if ledger is not None and 0 < longest < max(map(len, wanted)):
+        ledger.note_cut(Cut(agent, name, longest))
     vectors = _checked(rows, len(first) + len(wanted), name, agent)
     if space is not None:
         space.check(vectors[0], (vectors[1], known[1]) if known else None, name, agent)

@@ -67,10 +67,14 @@ _SHORTEST: Final = 64
 """Characters to which a text is cut at most for its embedding."""
 _CHARACTERS_A_TOKEN: Final = 3
 _TOO_MANY: Final = re.compile(
-    r"\bbatch|too many (?:inputs|texts)|(?:number|list|array) of (?:inputs|texts)|\binputs? (?:per|at)\b", re.IGNORECASE
+    r"(?<!physical )(?<!current )\bbatch|too many (?:inputs|texts)|(?:number|list|array) of (?:inputs|texts)"
+    r"|\binputs? (?:per|at)\b",
+    re.IGNORECASE,
 )
 _TOO_LONG: Final = re.compile(
-    r"too (?:long|large)|\btokens?\b|context|maximum (?:input|sequence)|max_?(?:seq|input)|payload|length", re.I
+    r"too (?:long|large)|\btokens?\b|context|maximum (?:input|sequence)|max_?(?:seq|input)|payload"
+    r"|(?:input|text|maximum|max) length",
+    re.IGNORECASE,
 )
 _TOKENS: Final = re.compile(r"(\d[\d,]{0,9}) tokens")
 
@@ -87,13 +91,15 @@ class ServerEmbeddings(Embeddings):
 
     def __init__(self, client: OpenAIEmbeddings) -> None:
         self.client = client
-        self._at_once, self._longest = _TEXTS_PER_REQUEST, 0
+        self._at_once = _TEXTS_PER_REQUEST
+        self.longest = 0
+        """Characters of a text; 0 as long as no limit is known."""
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts; raises what the client raises."""
         rows: list[list[float]] = []
         while len(rows) < len(texts):
-            some = [text[: self._longest or None] for text in texts[len(rows) : len(rows) + self._at_once]]
+            some = [text[: self.longest or None] for text in texts[len(rows) : len(rows) + self._at_once]]
             try:
                 found = self._asked(some)
             except Exception as error:
@@ -129,7 +135,7 @@ class ServerEmbeddings(Embeddings):
             return False
         told = [int(number.replace(",", "")) for number in _TOKENS.findall(said)]
         limit = min((_CHARACTERS_A_TOKEN * tokens for tokens in told if tokens), default=most)
-        self._longest = max(_SHORTEST, min(limit, most // 2))
+        self.longest = max(_SHORTEST, min(limit, most // 2))
         return True
 
 

@@ -137,7 +137,7 @@ class Mirrors:
         self._limit = limit
         self._lock = threading.Lock()
         self._mirrors: OrderedDict[Key, Mirror] = OrderedDict()
-        self._spaces: dict[tuple[str, str, str], Space] = {}
+        self._spaces: OrderedDict[tuple[str, str, str], Space] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._mirrors)
@@ -158,7 +158,11 @@ class Mirrors:
         if settings.embedding.strip() in (LEXICAL, MINILM):
             return None
         with self._lock:
-            return self._spaces.setdefault((settings.store, settings.embedding, simulation), Space())
+            found = self._spaces.setdefault(place := (settings.store, settings.embedding, simulation), Space())
+            self._spaces.move_to_end(place)
+            while len(self._spaces) > self._limit:
+                self._spaces.popitem(last=False)
+            return found
 
     def prune(self, key: Key, keep: Collection[str]) -> None:
         """Replace a mirror that holds much besides `keep` by a smaller one.

@@ -84,8 +84,13 @@ def is_final(error: Exception) -> bool:
 
 def _is_used_up(error: BaseException) -> bool:
     """Whether a quota is used up that does not fill again soon; one a minute does."""
-    told = f"{message_of(error)} {_response_text(error)[:_TOLD]}"
+    told = _all_told(error)
     return bool(_QUOTA.search(told)) and (_PASSING.search(told) is None or _DAILY.search(told) is not None)
+
+
+def _all_told(error: BaseException) -> str:
+    """What an error says, and the beginning of the answer that it is about."""
+    return f"{message_of(error)} {_response_text(error)[:_TOLD]}"
 
 
 def _is_filtered(error: Exception) -> bool:
@@ -301,7 +306,7 @@ def retry_after_s(error: BaseException) -> float | None:
 
 def _pause_in_words(error: BaseException) -> float | None:
     """The seconds to wait that a refusal's text names ("Please retry in 4.8s", "retryDelay": "4s")."""
-    found = _PASSING.search(f"{message_of(error)} {_response_text(error)[:_TOLD]}")
+    found = _PASSING.search(_all_told(error))
     if found is None or found[1] is None or _is_used_up(error):
         return None
     unit = (found[2] or "s").lower()

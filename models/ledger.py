@@ -15,7 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables.config import ensure_config
@@ -55,6 +55,14 @@ _REMEDY: Final = "The recorded run ended earlier, or had other settings; resume 
 
 class NotRecorded(InputError):
     """A replay needs an answer that the run's record does not have."""
+
+
+class Cut(NamedTuple):
+    """Texts are too long for their embedding's server: on whose behalf one was, and the characters that it takes."""
+
+    agent: str
+    model: str
+    characters: int
 
 
 class Sink(Protocol):
@@ -109,6 +117,8 @@ class Ledger:
         self._over.set()
         self.shortened: Request | None = None
         self._told_of_shortening = False
+        self.cut: Cut | None = None
+        self._told_of_cut = False
         for row in earlier:
             self._told_of_shortening = self._told_of_shortening or bool(row.dropped)
             self._past(row)
@@ -289,6 +299,11 @@ class Ledger:
             self._embedded[text] = vector
             self._sink.embedding(text, vector)
         return self._embedded[text]
+
+    def note_cut(self, cut: Cut) -> None:
+        """Keep for the run's progress that texts are too long for their embedding's server; once."""
+        if not self._told_of_cut:
+            self.cut, self._told_of_cut = cut, True
 
     def _past(self, row: Row) -> None:
         """Count a finished request; a question that was not put to its model does not count."""

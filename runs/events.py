@@ -197,16 +197,17 @@ class Silenced(_Event):
 
 
 class Shortened(_Event):
-    """A prompt did not fit the model's context and was shortened; sent once in a run."""
+    """A prompt did not fit its model's context, or a text its embedding; sent once in a run for each of the two."""
 
     event: Literal["shortened"] = "shortened"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="whose prompt")
     module: str
     model: str
-    context_tokens: int = Field(description="tokens of the model's context, for prompt and answer together")
-    memories: int = Field(description="number of memories left out: those with the lowest scores")
-    utterances: int = Field(description="number of utterances left out: the oldest ones")
+    context_tokens: int = Field(default=0, description="tokens of the model's context, for prompt and answer together")
+    memories: int = Field(default=0, description="number of memories left out: those with the lowest scores")
+    utterances: int = Field(default=0, description="number of utterances left out: the oldest ones")
+    characters: Count | None = left_out("of an embedding: so many characters of a text are compared")
 
 
 class Asked(_Event):

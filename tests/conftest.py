@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -53,6 +53,14 @@ def pytest_configure() -> None:
     os.environ.update(QUIET)
     os.environ["NICEGUI_STORAGE_PATH"] = tempfile.mkdtemp(prefix="nicegui-")  # read at import; each worker has its own
     sys.dont_write_bytecode = False  # to rewrite the assertions of all tests anew takes ten seconds
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker has all tests of a file: what they share (a browser, a server, a run) is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

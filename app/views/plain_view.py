@@ -96,7 +96,12 @@ def status_line(event: Event) -> str:
 
 
 def left_out(event: Shortened) -> str:
-    """The message that prompts do not fit a model's context, with remedies."""
+    """The message that prompts do not fit a model's context, or texts their embedding, with remedies."""
+    if event.characters is not None:
+        return (
+            f"The server of {one_line(event.model)} does not take texts as long as a memory of {one_line(event.agent)}"
+            f": only their first {event.characters:,} characters are compared. Start it with longer inputs."
+        )
     lost = {"memories": event.memories, "utterances": event.utterances}
     what = " and ".join(f"{number:,} {things}" for things, number in lost.items() if number)
     return (

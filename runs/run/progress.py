@@ -337,7 +337,10 @@ class Progress(Projection):
             await in_thread(self._folder.append, found, checkpoint)
         request, self._place.ledger.shortened = self._place.ledger.shortened, None
         self.turn_over = phases.ends_turn(nodes) and not state["stop_reason"]
+        cut, self._place.ledger.cut = self._place.ledger.cut, None
         shortened: list[Event] = [] if request is None else [_shortened(request)]
+        if cut is not None:
+            shortened.append(Shortened(turn=state["turn"], module="embedding", **cut._asdict()))
         told = [
             one.model_copy(update={"totals": totals(self._place.ledger.rows())}) if isinstance(one, TurnEnded) else one
             for one in found

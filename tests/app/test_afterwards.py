@@ -324,6 +324,7 @@ def test_bad_input_to_interviews_is_one_line(command: Run, arguments: tuple[str,
     assert logged(folder, "interview_answer") == []
 
 
+@pytest.mark.proof
 def test_show_report_and_export_have_it(command: Run):
     folder = baseline()
     plain = command("show", str(folder)).out
@@ -354,6 +355,7 @@ def answer(number: int, question: str, words: str | None) -> InterviewAnswer:
     )
 
 
+@pytest.mark.proof
 @given(st.lists(st.tuples(st.text(max_size=2000), st.none() | st.text(max_size=1500)), max_size=30))
 def test_what_is_remembered_stays_flat(given: list[tuple[str, str | None]]):
     found = remembered([answer(n, *one) for n, one in enumerate(given, start=1)])

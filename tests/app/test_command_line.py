@@ -147,6 +147,7 @@ def test_the_drawing_is_mermaid(command: Run):
     assert {"speak", "hear", "publish"} <= set(re.findall(r"\w+", whole.out))
 
 
+@pytest.mark.proof
 def test_a_list_in_a_narrow_terminal(terminal: Callable[..., tuple[int, str]], plain: Callable[[str], str]):
     code, screen = terminal("personas", "list", columns=60)
     assert code == 0

@@ -250,7 +250,7 @@ def test_limits_hold_and_a_failing_server_is_asked_again(
     folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
     calls = iter(range(1000))
     judge = Planned(lambda _: Fault(503) if next(calls) < 3 else 7)
-    server = serve(judge, delay_s=0.02)
+    server = serve(judge, delay_s=0.1)
     asked = ("dimensions", *folders, "--by", server.model(), "--only", "BEL,CRE,TTF", "--set", "max_concurrency=3")
     found = data(command, *asked)
     assert [row["n"] for row in found["dimensions"]] == [4, 4, 4]

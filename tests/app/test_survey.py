@@ -72,6 +72,7 @@ def rate(folder: Path, rating: Callable[[int, int], int], raters: int = 8) -> Pa
     return path
 
 
+@pytest.mark.proof
 def test_from_an_experiment_to_a_result(command: Run, tea: Path, tmp_path: Path):
     done = command("survey", "make", str(tea), "--by", "method")
     assert done.code == 0, done.err

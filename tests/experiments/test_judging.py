@@ -109,6 +109,7 @@ def test_a_score_out_of_range_is_asked_for_again_then_missing(make: Make, servin
     assert "1 of 1 (100 %) answers of the judge for dimensions are missing (unparseable 1)" in report_of(results)
 
 
+@pytest.mark.proof
 def test_a_judge_that_favours_the_first_place(make: Make, serving: Serve, tmp_path: Path):
     """All ties, conflict rate 1, position effect +2; what was answered is not asked again."""
     judge = Planned(pair=lambda _: (8, 6))
@@ -249,6 +250,7 @@ def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path:
     assert judge.asked == 32
 
 
+@pytest.mark.proof
 def test_a_budget_is_for_conversations_and_judges_together(make: Make, serving: Serve, tmp_path: Path):
     judge = Planned()
     by = serving(judge).model()

@@ -204,7 +204,7 @@ def test_analysis_scores_every_utterance_knowing_what_came_before(ready: Baselin
 @pytest.mark.parametrize("name", ALL)
 def test_analysis_delays_no_round(ready: Baseline, name: str):
     """A debate's scores of one round are asked for together with the answers of the next."""
-    ready.server.delay_s = 0.05
+    ready.server.delay_s = 0.15
     ready.hold(name, analysis=True, **settings_of(name))
     tasks = [task for task, _ in ready.scripted.asked]
     if name == "single_agent":

@@ -40,6 +40,7 @@ def heard(state: dict[str, Any]) -> list[tuple[str, ...]]:
     return [tuple(sorted({one["speaker"], *one["heard_by"]})) if "heard_by" in one else () for one in said]
 
 
+@pytest.mark.proof
 async def test_rooms_talk_in_lockstep_and_one_of_each_reports_first(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     state = await held(breakouts(5, [PLENARY, ROOMS, REPORTS]), told, monkeypatch)

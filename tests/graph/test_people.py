@@ -100,6 +100,7 @@ def test_resuming_makes_no_call_again_and_none_for_the_person() -> None:
     assert sum(row["calls"] for row in usage) == whole.calls.asked.total()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -245,8 +245,9 @@ def _looks_like(block: Block, command: str, out: str) -> None:
 
 
 def _smaller(experiment: str) -> str:
-    """An experiment with a tenth of its seeds, but two at least."""
-    return re.sub(r"(?<=from: 0, count: )\d+", lambda found: str(max(2, int(found[0]) // 10)), experiment)
+    """An experiment with a tenth of its seeds, and conversations of a third of their length; two of each at least."""
+    few = re.sub(r"(?<=from: 0, count: )\d+", lambda found: str(max(2, int(found[0]) // 10)), experiment)
+    return re.sub(r"(?<=max_messages: )\d+", lambda found: str(max(2, int(found[0]) // 3)), few)
 
 
 def _lay_out(document: str, root: Path, *, small: bool) -> None:

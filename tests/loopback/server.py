@@ -93,7 +93,7 @@ class LoopbackServer:
     awake: threading.Event = field(default_factory=threading.Event)
     token_delay_s: float = 0.0
     reports_usage: bool = True
-    embeds: Callable[[dict[str, Any]], dict[str, Any]] = embeddings
+    embeds: Callable[[dict[str, Any]], dict[str, Any] | Fault] = embeddings
     tells: dict[str, Any] = field(default_factory=dict)
     told: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
@@ -241,7 +241,8 @@ class _Handler(BaseHTTPRequestHandler):
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
         if self.path == "/v1/embeddings":
             self.server.loopback.requests.append(recorded)
-            self._json(200, self.server.loopback.embeds(recorded.body))
+            found = self.server.loopback.embeds(recorded.body)
+            self._fail(found, streamed=False) if isinstance(found, Fault) else self._json(200, found)
         elif self.path == "/v1/chat/completions" or self.path.startswith("/openai/deployments/"):
             self._chat(recorded)
         else:

@@ -156,7 +156,7 @@ async def test_how_many_texts_a_server_takes_is_learnt(embedding_server, refusal
     [
         (413, "inputs must have less than 512 tokens. Given: 2000"),
         (400, "This model's maximum context length is 512 tokens, however you requested 2000 tokens"),
-        (500, "input is too large to process. increase the physical batch size"),
+        (500, "input is too large to process. increase the physical batch size (current batch size: 512)"),
     ],
 )
 async def test_how_long_a_text_may_be_is_learnt_and_texts_are_cut_for_the_embedding_only(
@@ -169,6 +169,9 @@ async def test_how_long_a_text_may_be_is_learnt_and_texts_are_cut_for_the_embedd
     await embed(settings, [long])
     (body,) = [body for _, body in embedding_server.requests[before:]]
     assert long.startswith(body["input"][0]) and len(body["input"][0]) >= 600
+    before = len(embedding_server.requests)
+    await embed(settings, TEXTS)
+    assert len(embedding_server.requests) == before + 1  # as many at once as before
 
 
 async def test_what_is_refused_whatever_its_length_is_an_error(embedding_server):

@@ -84,7 +84,7 @@ async def test_a_hostile_answer_is_a_wrong_one_and_asked_again(wrong: Any, words
     server = serve([wrong, RIGHT])
     began = time.process_time()
     assert (await judged(server)).need_to_talk == 7
-    assert time.process_time() - began < 4, "seconds, where it took 23"
+    assert time.process_time() - began < 12, "seconds, where it took 23"
     assert words in server.requests[1].text
     assert len(server.requests[1].text) < KEPT + 60_000
 

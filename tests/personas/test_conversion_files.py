@@ -540,6 +540,7 @@ FIELDS = st.recursive(
 )
 
 
+@pytest.mark.proof
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     fields=st.dictionaries(st.sampled_from(["name", "description", "personality", "tags", MARK]) | st.text(), FIELDS)

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from companion_talks import FERRY
 from loopback.answering import embeddings
 from loopback.failing import retry_at_once
+from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
 from run_files import read_words
 
@@ -22,6 +24,7 @@ from persimchat.state.errors import InputError
 
 pytestmark = pytest.mark.proof
 
+OTHER = "embedding is another one than the one that memories were kept with"
 SMALLER = 32
 PLACES = (2, 3, 4, 6, 9)
 """The requests for embeddings at which another model answers."""
@@ -72,7 +75,7 @@ def test_a_run_ends_in_one_sentence_and_goes_on_with_the_right_one(
     with LoopbackServer() as server:
         whole = persimchat.simulate("Where to?", **options(server, tmp_path / "whole"))
         server.embeds = swapped = Swapped(at, numbers=numbers)
-        with pytest.raises(InputError, match="embedding is another one than the one that memories were kept with"):
+        with pytest.raises(InputError, match=OTHER):
             persimchat.simulate("Where to?", **options(server, tmp_path / "swapped"))
         (folder,) = (tmp_path / "swapped").iterdir()
         codes = {}
@@ -89,3 +92,39 @@ def test_a_run_ends_in_one_sentence_and_goes_on_with_the_right_one(
         swapped.at = None
         assert main(["resume", str(folder), "--quiet"]) == 0
         assert read_words(folder) == read_words(Path(whole.folder or ""))
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_an_interview_says_so_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], numbers: bool
+) -> None:
+    retry_at_once(monkeypatch)
+    with LoopbackServer() as server:
+        run = persimchat.simulate("Where to?", **options(server, tmp_path))
+        ask = ["interview", str(run.folder), run.utterances[0].speaker, "--ask", "Would you come along?"]
+        server.embeds = swapped = Swapped(1, numbers=numbers)
+        assert main(ask) == 2
+        said = capsys.readouterr()
+        assert OTHER in said.err and "Traceback" not in said.err + said.out
+        swapped.at = None
+        assert main(ask) == 0, capsys.readouterr().err
+        assert main(["replay", str(run.folder)]) == 0
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_a_companion_says_so_and_goes_on_with_the_right_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numbers: bool
+) -> None:
+    retry_at_once(monkeypatch)
+    reaction = {name: ANSWERS[name] for name in ("perception", "emotion", "trust")}
+    with LoopbackServer(answer=Scripted(companion="Good to see you.", reaction=reaction)) as server:
+        place = {"world": tmp_path / "w", "model": server.model(), "embedding": server.model("e")}
+        with persimchat.companion(FERRY, "Oda", "Petr", **place) as oda:
+            oda.say("My sister is called Mira.")
+        server.embeds = swapped = Swapped(1, numbers=numbers)
+        with persimchat.companion(FERRY, "Oda", "Petr", **place) as oda, pytest.raises(InputError, match=OTHER):
+            oda.say("What is my sister called?")
+        swapped.at = None
+        with persimchat.companion(FERRY, "Oda", "Petr", **place) as oda:
+            assert oda.say("What is my sister called?").utterance == "Good to see you."
+            oda.say("Goodbye!")

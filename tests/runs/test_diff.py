@@ -224,6 +224,7 @@ def test_branches_and_baselines_and_both_formats(tmp_path: Path) -> None:
 TEXTS = st.lists(st.sampled_from(["one", "two"]), max_size=6)
 
 
+@pytest.mark.proof
 @given_values(TEXTS, TEXTS)
 def test_what_is_shared_is_the_longest_common_beginning(
     tmp_path_factory: pytest.TempPathFactory, one: list[str], other: list[str]

@@ -304,6 +304,7 @@ def test_parquet_that_is_not_installed_names_the_command(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.proof
 def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     folder = write_debate(tmp_path, 5)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback.answering import Fault, Reply
+from loopback.answering import Fault, Reply, embeddings
 from loopback.failing import HEARING, Failing
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
@@ -17,6 +17,7 @@ from run_files import logged, run_json
 from sampling import sampled
 
 import persimchat
+from persimchat.app.views.plain_view import left_out
 from persimchat.memory.store import MemoryStore
 from persimchat.models import capacity, ladder, limits
 from persimchat.models.exchange import Exchange
@@ -42,7 +43,7 @@ FAULTS = {
     "hung up": Fault(hang_up=True),
     "cut stream": Fault(partial="I was about to say that"),
     "endless stream": Fault(partial="I was about to say that", silent=True),
-    "too slow": Fault(503, delay_s=0.9),
+    "too slow": Fault(503, delay_s=3.2),
     "unavailable": Fault(503, "<html>Down for maintenance</html>"),
 }
 """What passes by itself, so that it is worth trying again."""
@@ -115,7 +116,7 @@ async def test_what_passes_soon_is_outlasted(
     tasks = ("utterance",) if "stream" in fault else ()
     failing = Failing(FAULTS[fault], after=2, tasks=tasks, count=2 if fault == "too slow" else 3)
     with LoopbackServer(answer=failing) as server:
-        settings = settings_with(server, timeout_s=0.8 if fault == "too slow" else 30)
+        settings = settings_with(server, timeout_s=3 if fault == "too slow" else 30)
         await to_the_end(run_simulation(SCENARIO, settings, out=tmp_path, run=RUN))
     assert len(failing.failed) == failing.count
     assert left_behind(tmp_path) == undisturbed["discussion"]
@@ -269,6 +270,22 @@ def test_a_small_context_is_said_once_and_the_run_goes_on(tmp_path: Path) -> Non
     assert told.memories + told.utterances > 0
     folder = Path(events[-1].folder)
     assert any(row.dropped for row in calls_in(folder))
+
+
+@pytest.mark.proof
+def test_texts_that_are_cut_for_their_embedding_are_told_once(tmp_path: Path) -> None:
+    def embeds(body: dict[str, Any]) -> Any:
+        said = "inputs must have less than 64 tokens. Given: 2000"
+        return Fault(413, {"error": said}) if max(map(len, body["input"])) > 200 else embeddings(body)
+
+    with LoopbackServer(answer=scripted()) as server:
+        server.embeds = embeds
+        events = held(server, tmp_path, embedding=server.model("e"))
+    (told,) = [event for event in events if event.event == "shortened" and event.characters is not None]
+    assert told.characters <= 200 and (told.module, told.model) == ("embedding", server.model("e"))
+    assert f"only their first {told.characters} characters" in left_out(told)
+    assert events[-1].reason in ENDS
+    assert LONG.strip() in (Path(events[-1].folder) / "transcript.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.proof

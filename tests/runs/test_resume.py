@@ -199,6 +199,7 @@ async def test_a_budget_raised(tmp_path: Path) -> None:
     assert read_whole(folder) == read_whole(whole)
 
 
+@pytest.mark.proof
 async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> None:
     scenario = make_scenario("Tea or coffee?", [*PEOPLE, {"name": "Li", "human": True}])
     settings = Settings(model="offline", max_messages=3, pattern="round_robin", closing="off")

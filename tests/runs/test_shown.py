@@ -52,6 +52,7 @@ async def debate(out: Path, seed: int, **more: Any) -> Path:
     return out / "run"
 
 
+@pytest.mark.proof
 async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     folder = await debate(tmp_path, 2)
     conclusion = run_json(folder)["conclusion"]
@@ -165,6 +166,7 @@ def test_the_record_says_who_did_it(branched: Path) -> None:
     assert marks(branched) == [None, None, "moderator", "branch", None]
 
 
+@pytest.mark.proof
 def test_it_is_shown_everywhere(branched: Path) -> None:
     text = (branched / "transcript.md").read_text(encoding="utf-8")
     assert f"**{BO}:** *(words put in by the moderator)* I give in" in text

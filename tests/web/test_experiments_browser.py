@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from small_experiment import SMALL
 from web.conftest import Server, press
-from web.fitting import WIDE, WIDTHS
+from web.fitting import AT_WIDTHS, WIDE
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 from web.test_keyboard import Keyboard
@@ -103,14 +103,19 @@ def test_a_report_with_a_script_runs_none(server: Server, browser: webdriver.Chr
         browser.get_log("browser")
 
 
+@AT_WIDTHS
 def test_nothing_serious_at_any_width(
-    server: Server, browser: webdriver.Chrome, driver: subprocess.Popen[bytes], pytestconfig: pytest.Config
+    server: Server,
+    browser: webdriver.Chrome,
+    driver: subprocess.Popen[bytes],
+    pytestconfig: pytest.Config,
+    widths: tuple[int, ...],
 ):
     assert driver.wait(120) == 0
     eyes = Eyes(browser, server.url, axe_core(pytestconfig))
     found = []
     with eyes.held_still():
-        for width in WIDTHS:
+        for width in widths:
             eyes.be_wide(width)
             eyes.open("/experiments", ".run-card .meter")
             found += eyes.look(f"list, {width}")

@@ -7,7 +7,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from web.conftest import Server
 from web.experiment_folders import hold_cell, write_experiment
-from web.fitting import WIDTHS, unfit
+from web.fitting import AT_WIDTHS, unfit
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 
@@ -42,9 +42,9 @@ def eyes(server: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config)
         yield made
 
 
-def unfit_pages(eyes: Eyes, addresses: list[str]) -> list[str]:
+def unfit_pages(eyes: Eyes, addresses: list[str], widths: tuple[int, ...]) -> list[str]:
     found = []
-    for width in WIDTHS:
+    for width in widths:
         eyes.be_wide(width)
         for address in addresses:
             eyes.open(address, "[role=heading], .the-end")
@@ -54,7 +54,7 @@ def unfit_pages(eyes: Eyes, addresses: list[str]) -> list[str]:
 
 @pytest.mark.long
 def test_pages_that_have_nothing_to_show(eyes: Eyes):
-    found = unfit_pages(eyes, list(EMPTY))
+    found = unfit_pages(eyes, list(EMPTY), (1440, 1024, 768, 390))
     eyes.open("/compare", "main [role=heading][aria-level='2']")
     assert "Nothing to compare yet" in eyes.browser.find_element(By.TAG_NAME, "main").text
     eyes.open("/run/none", "main [role=heading]")
@@ -70,14 +70,20 @@ def test_names_are_whole_where_personas_are_chosen(eyes: Eyes):
     assert eyes.browser.execute_script(CUT) == []
 
 
-def test_pages_with_what_people_have_made(eyes: Eyes, server: Server):
+@AT_WIDTHS
+def test_pages_with_what_people_have_made(eyes: Eyes, server: Server, widths: tuple[int, ...]):
     out, settings = server.folder / "conversations", Settings(model="offline", max_messages=4)
     a, b = (simulate(TOPIC, 3, settings=settings.model_copy(update={"seed": seed}), out=out) for seed in (1, 2))
-    place, cells = write_experiment(server.folder / "results", "tea")
+    place, cells = write_experiment(server.folder / "results", name := f"tea-{widths[0]}")
     hold_cell(place, cells[0])
     speaker = a.utterances[0].speaker
-    more = [f"/compare?a={a.run}&b={b.run}", "/experiments/tea", f"/run/{a.run}/interview/{speaker}", f"/run/{a.run}"]
-    found = unfit_pages(eyes, ["/", "/runs", "/compare", "/experiments", *more])
+    more = [
+        f"/compare?a={a.run}&b={b.run}",
+        f"/experiments/{name}",
+        f"/run/{a.run}/interview/{speaker}",
+        f"/run/{a.run}",
+    ]
+    found = unfit_pages(eyes, ["/", "/runs", "/compare", "/experiments", *more], widths)
     eyes.be_wide(390)
     for address, name, about in (
         ("/runs", ".run-row .run-topic", ".run-row .run-topic + .muted"),
@@ -85,7 +91,7 @@ def test_pages_with_what_people_have_made(eyes: Eyes, server: Server):
     ):
         eyes.open(address, name)
         assert eyes.browser.execute_script(ABOVE, name, about), address  # the name stands over what is said of it
-    for width in WIDTHS:
+    for width in widths:
         eyes.be_wide(width)
         eyes.open(f"/run/{a.run}", ".the-end")
         assert eyes.browser.execute_script(COVERED) == [], width

@@ -362,6 +362,7 @@ def test_changes_of_emotions_add_up(now: dict[str, int], before: dict[str, int] 
         assert change is None if not before else before[name] + (change or 0) == level
 
 
+@pytest.mark.proof
 def test_a_run_of_two_thousand_turns_answers_at_once(tmp_path: Path):
     many = [recalled(f"Memory {n} of some length, as they are", f"m{n}") for n in range(30)]
     whole = mind(7, "Eva", recalled=many, plan={"theme": "A plan"})

@@ -8,7 +8,7 @@ from selenium.common.exceptions import JavascriptException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import WAIT_S, Server, press
-from web.fitting import WIDTHS, unfit
+from web.fitting import AT_WIDTHS, unfit
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 
@@ -44,9 +44,10 @@ def shown(eyes: Eyes, selector: str) -> list[str]:
 
 
 @pytest.mark.long
-def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str):
+@AT_WIDTHS
+def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str, widths: tuple[int, ...]):
     found = []
-    for width in WIDTHS:
+    for width in widths:
         eyes.be_wide(width)
         eyes.open(f"/run/{run}", ".the-end")
         assert TOPIC in " ".join(shown(eyes, ".run-topic")), width  # the topic has a place at every width

@@ -15,7 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server, press
-from web.fitting import WIDE, WIDTHS
+from web.fitting import AT_WIDTHS, WIDE
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 from web.test_keyboard import Keyboard
@@ -96,13 +96,14 @@ def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> N
     assert faults(browser) == []
 
 
+@AT_WIDTHS
 def test_nothing_serious_at_any_width(
-    server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config
+    server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config, widths: tuple[int, ...]
 ) -> None:
     eyes = Eyes(browser, server.url, axe_core(pytestconfig))
     found = []
     with eyes.held_still():
-        for width in WIDTHS:
+        for width in widths:
             eyes.be_wide(width)
             eyes.open(f"/run/{run}", ".the-end")
             found += eyes.look(f"story, {width}")

@@ -32,6 +32,7 @@ PARTS = st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "image_
 MESSAGES = st.lists(
     st.fixed_dictionaries({"role": ROLES, "content": st.text(max_size=50) | st.none() | PARTS | JSON}), max_size=6
 )
+PICTURE = {"role": "user", "content": [{"type": "image_url", "image_url": {}}]}
 
 
 def request(*said: str, system: str = "", **more: object) -> ChatRequest:
@@ -85,7 +86,8 @@ def test_any_body_is_read_or_refused_in_a_line(body: dict[str, object], data: st
         ({"tool_choice": "required"}, "tool_choice"),
         ({"tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice"),
         ({"modalities": ["text", "audio"]}, "modalities"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}, "messages.0.content"),
+        ({"messages": [PICTURE]}, "messages.0.content"),
+        ({"messages": [PICTURE, {"role": "system", "content": "Be brief."}]}, "messages.0.content"),
     ],
 )
 def test_what_is_not_supported(more: dict[str, object], param: str, refused: Callable[..., str]):

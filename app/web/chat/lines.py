@@ -104,6 +104,9 @@ def aside(line: Silenced | TopicChanged | Judged | Shortened) -> str:
             return t(f"chat.silent_{line.step}", who=who, why=one_line(line.why))
         case Judged():
             return verdict(line)
+        case Shortened() if line.characters is not None:
+            texts = {"model": one_line(line.model), "who": one_line(line.agent)}
+            return t("chat.cut", characters=number(line.characters), **texts)
         case Shortened():
             return t(
                 "chat.shortened",

@@ -242,10 +242,14 @@ class ChatRequest(BaseModel):
                 raise Unsupported(f"{kind[:40]!r} is not understood", f"messages.{place}.content", "Send text.")
 
     def _kinds(self) -> Iterator[tuple[int, str]]:
-        """The parts of the new message; a picture among the old ones was refused when it was new."""
-        message = self.messages[-1]
-        for part in message.content if isinstance(message.content, list) else ():
-            yield len(self.messages) - 1, part.type
+        """The parts of what is new: the person's last message, and what follows it.
+
+        A picture among the old ones was refused when it was new.
+        """
+        new = max((i for i, message in enumerate(self.messages) if message.role == "user"), default=0)
+        for place, message in enumerate(self.messages[new:], new):
+            for part in message.content if isinstance(message.content, list) else ():
+                yield place, part.type
 
     def words(self) -> str:
         """What is new: the last message of the person.

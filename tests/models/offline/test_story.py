@@ -25,6 +25,7 @@ async def held(scenario: Any, seed: int = 0) -> dict[str, Any]:
     return await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
 
 
+@pytest.mark.proof
 async def test_a_small_story_comes_to_its_settlement_with_valid_answers_alone() -> None:
     first, again = await held(load_story(), 3), await held(load_story(), 3)
     assert first["stop_reason"] == "settled"
