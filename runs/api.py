@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final
 
@@ -144,9 +146,37 @@ def astream_events(
         **options: single settings (`max_messages=20`, `model="openai:gpt-4o-mini"`, `seed=1`, …).
 
     Raises:
-        InputError: at once: the topic, a participant or a setting is invalid.
+        InputError: the topic, a participant or a setting is invalid: at once; in async code, where no file may be read
+            in between, with the first event.
         ModelError: during iteration: a model failed, and retries did not help.
     """
+    where = Path(out) if out is not None else None
+
+    def prepared() -> tuple[Scenario, Settings]:
+        return _prepared(topic, participants, settings, options)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run_simulation(*prepared(), out=where, control=control)
+    return _begun(prepared, where, control)
+
+
+async def _begun(
+    prepared: Callable[[], tuple[Scenario, Settings]], out: Path | None, control: Control | None
+) -> AsyncGenerator[Event, None]:
+    async with aclosing(run_simulation(*await asyncio.to_thread(prepared), out=out, control=control)) as events:
+        async for event in events:
+            yield event
+
+
+def _prepared(
+    topic: str | Path | Scenario,
+    participants: Iterable[Participant] | int | None,
+    settings: Settings | None,
+    options: Mapping[str, Any],
+) -> tuple[Scenario, Settings]:
+    """The scenario and the settings of a run; reads files."""
     scenario = _scenario(topic, participants)
     if settings is not None and not isinstance(settings, Settings):
         raise InputError(
@@ -158,7 +188,7 @@ def astream_events(
         settings = load_settings(scenario=scenario.settings, **options)
     elif options:
         settings = load_settings(environment={}, base=settings, **options)
-    return run_simulation(scenario, settings, out=Path(out) if out is not None else None, control=control)
+    return scenario, settings
 
 
 async def asimulate(

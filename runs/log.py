@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from ..models.redaction import short
-from ..state.errors import InputError, MachineError
+from ..state.errors import InputError, MachineError, PerSimChatError
 from .folder.jsonl import as_text, fitting
 
 FORMAT: Final = 3
@@ -102,6 +103,9 @@ class Log:
         self.path, self._kinds, self._read_only = path, kinds, read_only
         self._names = {kind.model: name for name, kind in kinds.items()}
         self._lock, self._closed = threading.RLock(), False
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log")
+        self._last: Future[None] | None = None
+        self._failed: PerSimChatError | None = None
         if read_only and not path.is_file():
             raise InputError("there is no such file", where=str(path), remedy="Give the folder of a run.")
         try:
@@ -165,8 +169,41 @@ class Log:
             checkpoint: from which they follow; None if they are never taken back.
 
         Raises:
-            MachineError: they cannot be written.
+            MachineError: they, or some of `append_soon`, cannot be written.
         """
+        rows = self._rows_of(events, checkpoint)
+        self.settle()
+        self._insert(rows)
+
+    def append_soon(self, events: Iterable[BaseModel]) -> None:
+        """Keep events that are never taken back, in a thread, in the order of the calls: nobody waits for the disk.
+
+        Raises:
+            MachineError: some before them could not be written.
+        """
+        if self._failed is not None:
+            self.settle()
+        self._last = self._writer.submit(self._keep, self._rows_of(events, None))
+
+    def settle(self) -> None:
+        """Wait until all events of `append_soon` are kept. Blocks.
+
+        Raises:
+            MachineError: some cannot be written.
+        """
+        if (last := self._last) is not None:
+            last.result()
+        if self._failed is not None:
+            failed, self._failed = self._failed, None
+            raise failed
+
+    def _keep(self, rows: list[tuple[Any, ...]]) -> None:
+        try:
+            self._insert(rows)
+        except PerSimChatError as error:
+            self._failed = self._failed or error
+
+    def _rows_of(self, events: Iterable[BaseModel], checkpoint: str | None) -> list[tuple[Any, ...]]:
         rows = []
         for event in events:
             name = self._names[type(event)]
@@ -175,6 +212,9 @@ class Log:
             turn, agent = getattr(told, "turn", None), getattr(told, "agent", None) or getattr(told, "speaker", None)
             keys = (name, turn, agent, checkpoint, text)
             rows.append((*keys, seal(*keys)))
+        return rows
+
+    def _insert(self, rows: list[tuple[Any, ...]]) -> None:
         if rows:
             with self._writing() as db:
                 db.executemany(_INSERT, rows)
@@ -205,6 +245,7 @@ class Log:
         Raises:
             InputError: the file is damaged.
         """
+        self.settle()
         with self._lock:
             try:
                 return self._db.execute(query, values).fetchall()
@@ -283,6 +324,11 @@ class Log:
 
     def close(self) -> None:
         """Close the file; of a log that was written, the write-ahead log is folded in, so that it is one file."""
+        if (last := self._last) is not None:
+            last.result()
+        self._closing()
+
+    def _closing(self) -> None:
         with self._lock:
             if self._closed:
                 return
@@ -325,7 +371,7 @@ class Log:
                 raise self._damaged(short(str(error))) from error
             finally:
                 if late:
-                    self.close()
+                    self._closing()
 
     def _damaged(self, how: str) -> InputError:
         return InputError(f"the log is damaged: {how}", where=str(self.path), remedy=DAMAGED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -97,7 +98,7 @@ def as_tool(
         topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
     ) -> tuple[str, Result]:
         try:
-            scenario = _scenario(topic, fixed or [_entry(member) for member in who or ()])
+            scenario = await asyncio.to_thread(_scenario, topic, fixed or [_entry(member) for member in who or ()])
         except InputError as error:
             raise ToolException(str(error)) from error
         result = await asimulate(scenario, settings=settings, out=out, mode=kind, max_messages=messages)

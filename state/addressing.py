@@ -13,6 +13,8 @@ _TABLE: Final = table(__file__, "names.yaml")
 _TITLES: Final = frozenset(map(folded, _TABLE["titles"].split()))
 _NO_NAMES: Final = _TITLES | frozenset(_TABLE["articles"].split())
 _WORDS: Final = frozenset(map(folded, _TABLE["words"].split()))
+_MONTHS: Final = frozenset(_TABLE["months"].split())
+_BEFORE_MONTHS: Final = frozenset(map(folded, _TABLE["before_months"].split()))
 _AROUND: Final = " .,;:!?\"'“”„«»()[]*_`"
 _SHORT: Final = 2
 """First names of so few letters (So, My, Jo) are taken for words."""
@@ -34,8 +36,8 @@ def addressees(
 
     A name counts as a whole word: in full, with title and surname, or as a first name or form that only one participant
     has, regardless of case and diacritics. A first name that is a word as well (Will, Hope, My) counts only where it
-    stands as a name: with a capital inside a sentence, or set off by a comma. In scripts without spaces between words
-    (李雷), a name counts wherever it stands.
+    stands as a name: with a capital inside a sentence, or set off by a comma; that of a month (May) not where it is one
+    ("in May", "May 5"). In scripts without spaces between words (李雷), a name counts wherever it stands.
 
     Args:
         text: the utterance.
@@ -83,6 +85,8 @@ def _as_name(form: str, text: str) -> bool:
         title = _TITLED.search(before)
         begins = _BEGINS.search(before) is not None and not (title and folded(title[1]) in _TITLES)
         capital = word[0][:1].isupper() and word[0][1:] == word[0][1:].lower() and word[0] != "I"
+        if form in _MONTHS and (after.lstrip()[:1].isdigit() or (title and folded(title[1]) in _BEFORE_MONTHS)):
+            continue
         set_off = before.rstrip().endswith(",") and after.lstrip()[:1] in ("!", "?")
         if (capital and not begins) or (begins and after[:1] in (",", "!", ":")) or set_off:
             return True

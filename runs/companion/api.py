@@ -198,13 +198,7 @@ async def _opened(
 ) -> Talking:
     if settings is not None and options:
         raise InputError("settings are given twice", where="argument settings", remedy="Leave single settings out.")
-    known = is_world(folder)
-    where = None if known else await asyncio.to_thread(_place, place)
-    if settings is None and known:
-        kept = await asyncio.to_thread(read_world, folder)
-        settings = companion_settings(await asyncio.to_thread(read_place, folder), kept.settings, **options)
-    elif settings is None and where is not None:
-        settings = companion_settings(where, **options)
+    where, settings = await asyncio.to_thread(_prepared, place, folder, settings, options)
     stack = AsyncExitStack()
     world = await stack.enter_async_context(opened_world(folder, where, settings))
     try:
@@ -212,6 +206,18 @@ async def _opened(
     except BaseException:
         await stack.aclose()
         raise
+
+
+def _prepared(
+    place: str | Path | Place | Persona, folder: Path, settings: Settings | None, options: Mapping[str, Any]
+) -> tuple[Place | None, Settings]:
+    """The place of a new world, None for an old one, and the settings; reads files."""
+    known = is_world(folder)
+    where = None if known else _place(place)
+    if settings is None:
+        kept = read_world(folder).settings if known else None
+        settings = companion_settings(where or read_place(folder), kept, **options)
+    return where, settings
 
 
 def _place(given: str | Path | Place | Persona) -> Place:

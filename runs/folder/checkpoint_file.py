@@ -105,10 +105,18 @@ class FileSaver(AsyncSqliteSaver):
         connection: to the file.
         serializer: of values.
         path: of the file.
+        before: done before every write, in its thread.
     """
 
-    def __init__(self, connection: aiosqlite.Connection, serializer: Serializer, path: Path) -> None:
+    def __init__(
+        self,
+        connection: aiosqlite.Connection,
+        serializer: Serializer,
+        path: Path,
+        before: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__(connection, serde=serializer)
+        self._before = before
         self._serializer = serializer
         self._path, self._writer = path, cast(sqlite3.Connection, None)
         self._writing = threading.Lock()
@@ -125,10 +133,7 @@ class FileSaver(AsyncSqliteSaver):
         await self.conn.executescript(_NEW_FILE)
         await super().setup()
         await self.conn.commit()
-        self._writer = await asyncio.to_thread(
-            sqlite3.connect, self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-        )
-        self._writer.execute("PRAGMA synchronous=NORMAL")  # only a power failure can lose the last checkpoints
+        await asyncio.to_thread(self._open_writer)
         async with self.conn.execute("SELECT value FROM dictionaries") as found:
             async for (kept,) in found:
                 self._serializer.know(kept)
@@ -137,8 +142,14 @@ class FileSaver(AsyncSqliteSaver):
         async with self.conn.execute(within) as found:
             self._within = {(thread, namespace) async for thread, namespace in found}
 
+    def _open_writer(self) -> None:
+        self._writer = sqlite3.connect(self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+        self._writer.execute("PRAGMA synchronous=NORMAL")  # only a power failure can lose the last checkpoints
+
     def _write(self, work: Callable[[sqlite3.Connection], Any]) -> None:
         """Do one transaction. Blocks; a cancelled task does not wait for its end."""
+        if self._before is not None:
+            self._before()
         with self._writing:
             self._writer.execute("BEGIN IMMEDIATE")
             try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -88,12 +88,15 @@ def _is_readable(location: str) -> bool:
 
 
 @asynccontextmanager
-async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckpointSaver[str] | None]:
+async def opened(
+    location: str, folder: Path | None, before: Callable[[], None] | None = None
+) -> AsyncIterator[BaseCheckpointSaver[str] | None]:
     """Open a saver, and close it afterwards.
 
     Args:
         location: the setting `checkpoints`: `run`, `memory`, or `postgresql://…`.
         folder: the folder of the run; with `run` and no folder, the saver is None.
+        before: done before every write to the run's file, in the thread that writes.
 
     Raises:
         InputError: the location is invalid, the server does not answer, or the file is not a database.
@@ -113,12 +116,12 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
     elif folder is None:
         yield None
     else:
-        async with _file(folder / CHECKPOINTS) as saver:
+        async with _file(folder / CHECKPOINTS, before) as saver:
             yield saver
 
 
 @asynccontextmanager
-async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
+async def _file(path: Path, before: Callable[[], None] | None) -> AsyncIterator[BaseCheckpointSaver[str]]:
     import aiosqlite
 
     from .checkpoint_file import FileSaver, Serializer, check_file, damaged
@@ -134,7 +137,7 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
         ) from error
     try:
         async with aiosqlite.connect(path, timeout=_WAIT_S) as connection:
-            saver = FileSaver(connection, Serializer(str(path), learns=True), path)
+            saver = FileSaver(connection, Serializer(str(path), learns=True), path, before)
             await saver.setup()  # with a write-ahead log
             try:
                 yield saver

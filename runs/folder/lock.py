@@ -51,9 +51,11 @@ def held(folder: Path, what: str = "run") -> Iterator[None]:
             note.write_text(f"{os.getpid()}\n", encoding="utf-8")
         yield
     finally:
-        with suppress(OSError):
-            note.unlink(missing_ok=True)
-        lock.release()
+        try:
+            with suppress(OSError):
+                note.unlink(missing_ok=True)
+        finally:
+            lock.release()
 
 
 def is_held(folder: Path) -> bool:

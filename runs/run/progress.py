@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from itertools import takewhile
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -46,6 +46,7 @@ from ..folder.lines import STANDING, RecordedIntervention
 from ..folder.manifest import most_utterances
 from ..folder.parts import StoryStanding, totals
 from ..folder.run_folder import RunFolder
+from ..threads import in_thread
 from .resources import RunResources
 
 _HEARD: Final = ("percept", "focal_points")
@@ -361,13 +362,3 @@ def _shortened(request: Request) -> Shortened:
         memories=memories,
         utterances=said,
     )
-
-
-async def in_thread(work: Callable[..., Result], *given: object) -> Result:
-    """Do blocking work in a thread. A cancelled caller waits for its end, so no other write runs beside it."""
-    task = asyncio.ensure_future(asyncio.to_thread(work, *given))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

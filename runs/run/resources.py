@@ -42,6 +42,7 @@ from ..folder.reading import calls_in, opened, read_vectors
 from ..folder.run_folder import MEMORIES, RUN
 from ..kinds import KINDS, EmbeddedText
 from ..log import Log
+from ..threads import entered, in_thread
 
 TRACE_CAP: Final = 25_000
 """The most runs in one trace of LangSmith (https://docs.langchain.com/langsmith/administration-overview)."""
@@ -203,11 +204,11 @@ class Requests:
 
     def call(self, row: Row) -> None:
         """Write one request."""
-        self._log.append([row])
+        self._log.append_soon([row])
 
     def embedding(self, text: str, vector: str) -> None:
         """Write one embedded text."""
-        self._log.append([EmbeddedText(text=text, vector=vector)])
+        self._log.append_soon([EmbeddedText(text=text, vector=vector)])
 
 
 @dataclass(frozen=True)
@@ -267,17 +268,18 @@ async def open_resources(
     try:
         async with AsyncExitStack() as stack:
             if folder is not None:
-                await asyncio.to_thread(stack.enter_context, held(folder))
+                await stack.enter_async_context(entered(held(folder)))
                 kept: Log = log if log is not None else await asyncio.to_thread(_log_of, folder)
                 log = kept
-                stack.callback(kept.close)
-            saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder))
+                stack.push_async_callback(in_thread, kept.close)
+            saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder, log and log.settle))
             told = await asyncio.to_thread(traced)
             if saver is None and (attended or told):
                 saver = InMemorySaver()
             used = settings.model_copy(update={"store": store_of(settings, folder)})
-            await asyncio.to_thread(stack.enter_context, held_store(used.store))
-            if (folder is None and not is_server(settings.checkpoints)) or resolved(used.store) == EPHEMERAL:
+            await stack.enter_async_context(entered(held_store(used.store)))
+            kept_at = await asyncio.to_thread(resolved, used.store)
+            if (folder is None and not is_server(settings.checkpoints)) or kept_at == EPHEMERAL:
                 stack.push_async_callback(asyncio.to_thread, let_go, used.store, run)  # no later process can resume it
             else:
                 stack.callback(discard, run)

@@ -25,7 +25,8 @@ from ..events import Asked, Concluded, Continued, Event, Paused, Stopped, StopRe
 from ..folder.manifest import Manifest
 from ..folder.parts import totals
 from ..folder.run_folder import RunFolder
-from .progress import Progress, in_thread
+from ..threads import in_thread
+from .progress import Progress
 from .resources import RunResources, Trace
 
 _WHY: Final = {

@@ -96,7 +96,8 @@ async def begin_run(
     Raises:
         PerSimChatError: as `run_simulation`.
     """
-    manifest = Manifest.begun(run, scenario, settings, now().isoformat(timespec="seconds"))
+    at = now().isoformat(timespec="seconds")
+    manifest = await asyncio.to_thread(Manifest.begun, run, scenario, settings, at)
     attended = control is not None or bool(manifest.people)
     path, log = (folder.path, folder.log) if folder else (None, None)
     begun: Run | None = None

@@ -17,6 +17,19 @@ EVA, MILAN = ("Dr. Eva Horáková", "Novák, Milan")
 PRESENT = [*WORDS, EVA, MILAN]
 
 
+MAY = "May Lindqvist"
+
+
+@pytest.mark.parametrize("text", ["In May, we paid.", "Since last May it works.", "It was May 5.", "We may go in May."])
+def test_a_month_is_no_name(text: str) -> None:
+    assert addressees(text, "Somebody Else", [MAY, EVA]) == []
+
+
+@pytest.mark.parametrize("text", ["I agree with May.", "May, did you pay in May?", "What do you say, May?"])
+def test_a_name_is_no_month(text: str) -> None:
+    assert addressees(text, "Somebody Else", [MAY, EVA]) == [MAY]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
