@@ -23,7 +23,7 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 COOKIE: Final = "persimchat_token"
 
+HEALTH: Final = "/api/health"
+"""Asked by a proxy or a container whether the server is up; needs no token."""
 MOST_BYTES: Final = 20_000_000
 """The largest body that a request may have."""
 
@@ -87,12 +89,16 @@ class Guard:
         refused = self._refused(connection)
         if refused:
             await _refuse(scope, receive, send, refused)
-        elif scope["type"] == "http" and (status := _too_much(connection)):
-            await _too_large(connection.url.path, status)(scope, receive, send)
-        elif self._token_of(connection) and scope["type"] == "http" and "token" in connection.query_params:
-            await self._remembered(connection)(scope, receive, send)
-        else:
+        elif scope["type"] == "websocket":
             await self.app(scope, receive, _with_headers(send))
+        elif _too_much(connection) or (given := await _counted(scope, receive)) is None:
+            await _too_large(connection.url.path)(scope, receive, send)
+        elif self._token_of(connection) and "token" in connection.query_params:
+            await self._remembered(connection)(*given, send)
+        elif scope["method"] == "HEAD":
+            await _head(self.app, *given, _with_headers(send))
+        else:
+            await self.app(*given, _with_headers(send))
 
     def _refused(self, connection: HTTPConnection) -> str:
         """Why a request is refused; empty if it is not."""
@@ -114,7 +120,8 @@ class Guard:
 
     def _token_of(self, connection: HTTPConnection) -> str | None:
         """The secret that a request must carry; by its path as it is routed, which the header Host has no part in."""
-        return None if self.own_keys and connection.scope["path"].startswith(self.own_keys) else self.token
+        path = connection.scope["path"]
+        return None if path == HEALTH or (self.own_keys and path.startswith(self.own_keys)) else self.token
 
     def _remembered(self, connection: HTTPConnection) -> Response:
         """Keep the token in a cookie, out of the address, history and logs.
@@ -130,21 +137,58 @@ class Guard:
         return response
 
 
-def _too_much(connection: HTTPConnection) -> int:
-    """The status that refuses a body that is too large or does not state its size; 0 if it is accepted."""
+def _too_much(connection: HTTPConnection) -> bool:
+    """Whether a body is larger than it may be, as far as its request says."""
     size = connection.headers.get("content-length")
-    if "transfer-encoding" in connection.headers:  # it overrides a stated size
-        return 411
-    if size is None:
-        return 0
+    if size is None or "transfer-encoding" in connection.headers:  # it overrides a stated size
+        return False
     said = size.isascii() and size.isdigit() and len(size) < _LONGEST_SIZE
-    return 0 if said and int(size) <= MOST_BYTES else 413
+    return not said or int(size) > MOST_BYTES
 
 
-def _too_large(path: str, status: int) -> Response:
+async def _counted(scope: Scope, receive: Receive) -> tuple[Scope, Receive] | None:
+    """A request, one whose body comes in chunks as if it had stated its size; None if it is too large."""
+    if all(name != b"transfer-encoding" for name, _ in scope["headers"]):
+        return scope, receive
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MOST_BYTES:
+            return None
+    parts = [message if message["type"] != "http.request" else {**message, "body": bytes(body)}]
+
+    async def given() -> Message:
+        return parts.pop() if parts else await receive()
+
+    headers = [one for one in scope["headers"] if one[0] not in (b"content-length", b"transfer-encoding")]
+    return {**scope, "headers": [*headers, (b"content-length", str(len(body)).encode())]}, given
+
+
+class _Headed(OSError):
+    """The answer to a HEAD has been sent: what its GET would still send is not wanted."""
+
+
+async def _head(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a HEAD as the GET, without its body."""
+    headed = False
+
+    async def sending(message: Message) -> None:
+        nonlocal headed
+        if headed:
+            raise _Headed
+        if message["type"] == "http.response.body":
+            headed, message = True, {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    with suppress(_Headed, ClientDisconnect):
+        await app({**scope, "method": "GET"}, receive, sending)
+
+
+def _too_large(path: str) -> Response:
     """The answer that refuses a body; for the REST API and `/v1` in their forms."""
-    what = "the request does not state the size of its body" if status == 411 else "the body is too large"
-    remedy = "Send its Content-Length." if status == 411 else f"Send at most {MOST_BYTES:,} bytes."
+    what, remedy, status = "the body is too large", f"Send at most {MOST_BYTES:,} bytes.", 413
     if path.startswith("/api/"):
         return JSONResponse({"error": what, "where": "body", "remedy": remedy}, status_code=status)
     if path.startswith("/v1/"):

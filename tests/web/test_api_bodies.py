@@ -74,8 +74,23 @@ async def test_a_body_that_is_too_large(size: str, status: int, client: httpx.As
 
 @pytest.mark.proof
 async def test_a_body_of_unknown_size(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/api/runs", content=b"{}", headers={**JSON, "transfer-encoding": "chunked"})
-    assert (answer.status_code, answer.json()["where"]) == (411, "body")
+    whole, chunked = [
+        await client.post("/api/runs", content=b"{}", headers={**JSON, **more})
+        for more in ({}, {"transfer-encoding": "chunked"})
+    ]
+    assert (whole.status_code, whole.json()) == (chunked.status_code, chunked.json())
+
+
+async def test_whether_it_is_up(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/health")).json() == {"status": "ok"}
+    assert (await client.head("/api/health")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/api/models"])
+async def test_a_head_is_its_get_without_a_body(path: str, client: httpx.AsyncClient) -> None:
+    got, headed = await client.get(path), await client.head(path)
+    assert (headed.status_code, headed.content) == (got.status_code, b"")
+    assert headed.headers["content-type"] == got.headers["content-type"]
 
 
 @given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode))

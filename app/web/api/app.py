@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from ..context import WebContext
 from . import resources, runs
@@ -29,6 +30,12 @@ _ROUTERS: Final = (
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
+class Health(BaseModel):
+    """The server is up."""
+
+    status: Literal["ok"] = "ok"
+
+
 def api_app(web: WebContext) -> FastAPI:
     """The REST API alone.
 
@@ -49,6 +56,11 @@ def api_app(web: WebContext) -> FastAPI:
     for router in _ROUTERS:
         api.include_router(router)
     routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+
+    @api.get("/api/health", tags=["health"])
+    async def health() -> Health:
+        """Whether the server is up: for proxies and containers, without a token."""
+        return Health()
 
     @api.api_route("/api/{rest:path}", methods=list(_METHODS), include_in_schema=False)
     async def nothing(request: Request) -> JSONResponse:

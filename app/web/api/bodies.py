@@ -81,7 +81,6 @@ def router(prefix: str, tag: str, *answers: Answers) -> APIRouter:
     every: tuple[Answers, ...] = (
         refusing(400, "The request cannot be read or carried out."),
         {403: {"description": "Another page's request, an unknown Host, or no token.", "content": {"text/plain": {}}}},
-        refusing(411, "The request does not state its size."),
         refusing(413, "The request is too large."),
         refusing(422, "The request has the wrong form."),
         refusing(507, "The server's machine refuses: no free space, or no permission to write."),
