@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
+import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -52,9 +55,24 @@ def resolved(location: str) -> str:
 
 def errors() -> Any:
     """Chroma's module of exceptions. Chroma takes most of a second to load, so nothing loads it before it is used."""
+    _load()
     from chromadb import errors
 
     return errors
+
+
+def _load() -> None:
+    """Load Chroma, which looks for a home as it is loaded; a user without one has the temporary folder for so long."""
+    if "chromadb" in sys.modules:
+        return
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = tempfile.gettempdir()
+        try:
+            import_module("chromadb")
+        finally:
+            del os.environ["HOME"]
 
 
 def connect(location: str) -> ClientAPI:
@@ -63,6 +81,7 @@ def connect(location: str) -> ClientAPI:
     Raises:
         InputError: the folder cannot be used, or the server cannot be reached.
     """
+    _load()
     from chromadb.config import Settings
 
     quiet = Settings(anonymized_telemetry=False)

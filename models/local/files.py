@@ -48,9 +48,15 @@ class Stored(BaseModel):
 
 
 def folder() -> Path:
-    """The folder of model files: `PERSIMCHAT_MODELS`, else a folder in the user's cache. It need not exist."""
-    named = os.environ.get(FOLDER_VARIABLE, "").strip()
-    return Path(named).expanduser() if named else user_cache_path("persimchat", appauthor=False) / "models"
+    """The folder of model files, which need not exist: `PERSIMCHAT_MODELS`, else a folder in the user's cache.
+
+    For a user without a home, as in some containers, it is `persimchat-models` in the working folder.
+    """
+    try:
+        named = os.environ.get(FOLDER_VARIABLE, "").strip()
+        return Path(named).expanduser() if named else user_cache_path("persimchat", appauthor=False) / "models"
+    except RuntimeError:
+        return Path("persimchat-models").absolute()
 
 
 def place(name: str) -> str:

@@ -272,7 +272,8 @@ async def open_resources(
                 kept: Log = log if log is not None else await asyncio.to_thread(_log_of, folder)
                 log = kept
                 stack.push_async_callback(in_thread, kept.close)
-            saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder, log and log.settle))
+            before = log.settle if log is not None else None
+            saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder, before))
             told = await asyncio.to_thread(traced)
             if saver is None and (attended or told):
                 saver = InMemorySaver()

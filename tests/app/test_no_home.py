@@ -1,0 +1,68 @@
+"""A user without a home, as containers with a number for a user have: commands and the server do without one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.proof
+
+UNKNOWN = """
+import pwd
+
+def nobody(number):
+    raise KeyError(f"getpwuid(): uid not found: {number}")
+
+pwd.getpwuid = nobody
+"""
+COMMANDS = (
+    ("run", "Tea?", "-n", "2", "--messages", "2", "--quiet"),
+    ("resume", "latest", "--messages", "3", "--quiet"),
+    ("branch", "latest", "--at", "1", "--quiet"),
+    ("doctor",),
+    ("models", "list"),
+    ("models", "remove", "smollm2", "--yes"),
+)
+
+
+@pytest.fixture
+def homeless(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process whose user has no home."""
+    (tmp_path / "sitecustomize.py").write_text(UNKNOWN, encoding="utf-8")
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "PYTHONUTF8": "1",
+    }
+
+
+def test_every_command_does_without(homeless: dict[str, str], tmp_path: Path) -> None:
+    for words in COMMANDS:
+        done = subprocess.run(
+            [sys.executable, "-m", "persimchat", *words],
+            cwd=tmp_path, env=homeless, capture_output=True, text=True, timeout=200,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr, (words, done.stderr[-2000:])
+        assert done.returncode == (2 if "remove" in words else 0), (words, done.stderr)
+    assert not (tmp_path / "persimchat-models").exists()
+
+
+def test_the_server_does_without(homeless: dict[str, str], tmp_path: Path) -> None:
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "persimchat", "serve", "--port", "0"],
+        cwd=tmp_path, env=homeless, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert serving.stdout is not None
+        url = serving.stdout.readline().split()[1].rstrip("/")
+        for path in ("/", "/models", "/api/models", "/api/health"):
+            assert httpx.get(f"{url}{path}", timeout=90).status_code == 200, path
+    finally:
+        serving.terminate()
+        serving.wait(60)
