@@ -57,6 +57,7 @@ def serve(wanted: WantedServed) -> None:
         wanted.out,
         wanted.library,
         wanted.results,
+        names=wanted.name or (),
         world=folder,
         place=place,
         settings=settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -22,6 +23,7 @@ EXAMPLES: Final = """\b
   persimchat serve
   persimchat serve --port 9000 --out my-runs
   persimchat serve --host 0.0.0.0     # asks for the token that it prints
+  persimchat serve --name chat.example.org     # behind a reverse proxy on this machine
 
 \b
 [bold]Exit codes[/bold]
@@ -32,13 +34,14 @@ EXAMPLES: Final = """\b
 def serve(
     host: options.Host = options.HOST,
     port: options.Port = options.PORT,
+    name: options.Name = None,
     out: options.Out = options.OUT,
     library: options.Library = options.LIBRARY,
     results: options.Results = RESULTS,
     world: Annotated[Path | None, option("serve", "world")] = None,
 ) -> None:
     """Serve the web page, where you set up, watch, join and analyse conversations."""
-    serve_pages(host, port, out, library, results, world=world)
+    serve_pages(host, port, out, library, results, names=name or (), world=world)
 
 
 def serve_pages(
@@ -48,6 +51,7 @@ def serve_pages(
     library: Path,
     results: Path,
     *,
+    names: Sequence[str] = (),
     world: Path | None = None,
     place: Place | None = None,
     settings: Settings | None = None,
@@ -64,6 +68,7 @@ def serve_pages(
         out: the folder of runs.
         library: the folder of the user's own personas.
         results: the folder of experiments.
+        names: by which a reverse proxy is reached.
         world: the folder of a world; None for none.
         place: the place of a new world.
         settings: of the world's talks; None: those with which it was last opened.
@@ -94,4 +99,4 @@ def serve_pages(
         manner = Manner(person=person_name(person), instructed=instructed)
         served = ServedWorld(world, place, settings, manner, games, games_reply)
     gc.freeze()  # what is loaded by now stays, so the garbage collector need not look through it
-    host_pages(host, port, web_context(out, library, results), say, served)
+    host_pages(host, port, web_context(out, library, results), say, served, names)

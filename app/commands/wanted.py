@@ -73,6 +73,7 @@ class WantedServed:
     place: options.Place
     world: options.World = None
     host: options.Host = options.HOST
+    name: options.Name = None
     port: options.Port = options.PORT
     udp: options.Udp = None
     udp_reply: options.UdpReply = None

@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -28,7 +28,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...models.naming import OFFLINE
+from ...models.naming import OFFLINE, shown
 from ...models.registry import close_models, ready_model
 from ...runs.folder.run_folder import check_out
 from ...state.errors import InputError
@@ -72,10 +72,19 @@ class Guard:
         hosts: names by which the server may be called; empty for any, if a token is needed.
         token: the secret that a request must carry, as a cookie, `?token=` or `Authorization: Bearer`; None for none.
         own_keys: the beginning of paths whose application asks for keys of its own, in place of the token.
+        names: by which a reverse proxy is reached, which may call the server by another one.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None, own_keys: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: frozenset[str],
+        token: str | None,
+        own_keys: tuple[str, ...] = (),
+        names: frozenset[str] = frozenset(),
+    ) -> None:
         self.app = app
+        self.names = names
         self.hosts = hosts
         self.token = token
         self.own_keys = own_keys
@@ -110,8 +119,8 @@ class Guard:
         if host and not _HOST.fullmatch(host):
             return "Host is not a valid address."
         if self.hosts and name not in self.hosts:
-            return "This host name is not accepted: use the address that the server has printed."
-        if origin is not None and page != host:
+            return "This host name is not accepted: use the address that the server has printed, or serve with --name."
+        if origin is not None and _bare(page) != _bare(host) and _bare(page) not in self.names:
             return "Requests of other pages are refused."
         token = self._token_of(connection)
         if token is not None and not secrets.compare_digest(_given(connection).encode(), token.encode()):
@@ -135,6 +144,11 @@ class Guard:
         secure = connection.url.scheme == "https"
         response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax", secure=secure)
         return response
+
+
+def _bare(place: str) -> str:
+    """Name and port of a page, without a port that goes without saying."""
+    return place.lower().removesuffix(":443").removesuffix(":80")
 
 
 def _too_much(connection: HTTPConnection) -> bool:
@@ -275,6 +289,7 @@ def web_app(
     secret: str,
     hosts: frozenset[str] = LOOPBACK,
     token: str | None = None,
+    names: frozenset[str] = frozenset(),
     v1: ASGIApp | None = None,
     api: Later | None = None,
     at_the_end: Callable[[], Awaitable[None]] | None = None,
@@ -288,6 +303,7 @@ def web_app(
         secret: signs the cookie by which a browser's choices (language, colours) are found again.
         hosts: host names that it accepts; empty for any.
         token: the secret that a request must carry; None for none. `/v1` asks for keys of its own instead.
+        names: by which a reverse proxy is reached.
         v1: the application for clients of the world; None for none.
         api: the REST API; None to make it when it is asked.
         at_the_end: what else is to be closed when the application ends, while models can still be asked.
@@ -315,7 +331,7 @@ def web_app(
         reconnect_timeout=5,
         show_welcome_message=False,
     )
-    whole.add_middleware(Guard, hosts=hosts, token=token, own_keys=() if v1 is None else ("/v1/",))
+    whole.add_middleware(Guard, hosts=hosts, token=token, own_keys=() if v1 is None else ("/v1/",), names=names)
     return whole
 
 
@@ -354,7 +370,12 @@ def secret_in(folder: Path) -> str:
 
 
 def host_pages(
-    host: str, port: int, web: WebContext, say: Callable[[str], None], served: ServedWorld | None = None
+    host: str,
+    port: int,
+    web: WebContext,
+    say: Callable[[str], None],
+    served: ServedWorld | None = None,
+    names: Sequence[str] = (),
 ) -> None:
     """Serve the pages until the server is stopped.
 
@@ -364,10 +385,13 @@ def host_pages(
         web: the context of the pages.
         say: prints a line.
         served: a world to open and serve beside; None for none.
+        names: by which a reverse proxy is reached; with one, a token is needed.
 
     Raises:
-        InputError: the address cannot be used, one of the folders cannot be written, or the world cannot be opened.
+        InputError: a name or the address cannot be used, one of the folders cannot be written, or the world cannot be
+            opened.
     """
+    called = frozenset(map(_name, names))
     check_out(web.runs.out)
     try:
         secret = secret_in(web.library / ".web")
@@ -377,12 +401,24 @@ def host_pages(
             where=str(web.library),
             remedy="Choose another: --library.",
         ) from error
-    token = None if host in LOOPBACK else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
+    token = None if host in LOOPBACK and not called else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
     listening = _listen(host, port)
     with listening, suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown; this is the normal end
         config = uvicorn.Config("", log_level="warning", timeout_graceful_shutdown=5)
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(_host(config, listening, web, say, served, secret=secret, token=token, host=host))
+            runner.run(_host(config, listening, web, say, served, secret=secret, token=token, host=host, names=called))
+
+
+def _name(text: str) -> str:
+    """A name by which a reverse proxy is reached.
+
+    Raises:
+        InputError: it is none.
+    """
+    name = text.strip().lower()
+    if not _HOST.fullmatch(name) or "*" in name:
+        raise InputError(f"--name {shown(text)} is no host name", remedy="For example: --name chat.example.org")
+    return _bare(name)
 
 
 async def _host(
@@ -395,6 +431,7 @@ async def _host(
     secret: str,
     token: str | None,
     host: str,
+    names: frozenset[str],
 ) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     async with AsyncExitStack() as stack:
@@ -407,14 +444,17 @@ async def _host(
         config.app = web_app(
             web,
             secret=secret,
-            hosts=LOOPBACK if token is None else frozenset(),
+            hosts=LOOPBACK | {name.partition(":")[0] for name in names} if host in LOOPBACK else frozenset(),
             token=token,
+            names=names,
             v1=v1,
             api=api,
             at_the_end=stack.aclose,  # before the signal that ends the process is raised again
         )
         query = f"?token={quote(token, safe='')}" if token else ""
         say(f"PerSimChat: {address}{query}   (Ctrl-C stops it)")
+        for name in sorted(names):
+            say(f"Through your proxy: https://{name}/{query}")
         for line in lines:
             say(line)
         warming = asyncio.create_task(_warmed(api))

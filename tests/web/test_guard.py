@@ -45,6 +45,32 @@ def test_names_of_loopback(name: str):
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
+NAMED = Guard(INSIDE, LOOPBACK | {"chat.example.org"}, "t", names=frozenset({"chat.example.org"}))
+"""Behind a reverse proxy."""
+
+
+@pytest.mark.parametrize("host", ["chat.example.org", "chat.example.org:443", "127.0.0.1:8080", "localhost"])
+@pytest.mark.parametrize("origin", [None, "https://chat.example.org", "https://Chat.example.org:443"])
+def test_through_a_reverse_proxy(host: str, origin: str | None):
+    headers = {"authorization": "Bearer t"} | ({} if origin is None else {"origin": origin})
+    assert client(NAMED, host).get("/", headers=headers).status_code == 200
+    assert client(NAMED, host).get("/", headers={**headers, "authorization": "Bearer x"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("evil.example", "https://chat.example.org"),
+        ("chat.example.org", "https://evil.example"),
+        ("127.0.0.1:8080", "http://127.0.0.1:9090"),
+        ("chat.example.org.evil.example", "https://chat.example.org"),
+    ],
+)
+def test_no_other_page_comes_through_a_reverse_proxy(host: str, origin: str):
+    headers = {"authorization": "Bearer t", "origin": origin}
+    assert client(NAMED, host).get("/", headers=headers).status_code == 403
+
+
 @pytest.mark.parametrize("name", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io:8080"])
 def test_names_that_only_point_to_loopback(name: str):
     assert client(Guard(INSIDE, LOOPBACK, None), name).get("/").status_code == 403

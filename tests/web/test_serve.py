@@ -82,6 +82,14 @@ def test_a_port_in_use(tmp_path: Path):
             )
 
 
+@pytest.mark.parametrize("name", ["https://chat.example.org", "a b", "", "*.example.org", "x/y"])
+def test_a_name_that_is_none(tmp_path: Path, name: str):
+    with pytest.raises(InputError, match="--name .* is no host name"):
+        host_pages(
+            "127.0.0.1", 0, web_context(tmp_path / "r", tmp_path / "l", tmp_path / "e"), pytest.fail, None, [name]
+        )
+
+
 def test_an_address_that_is_not_ours(tmp_path: Path):
     with pytest.raises(InputError, match=r"192\.0\.2\.1:0"):
         host_pages(
