@@ -173,7 +173,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     chrome.quit()
 
 
-def start_browser(chromium: str, driver: str, profile: Path) -> webdriver.Chrome:
+def start_browser(chromium: str, driver: str, profile: Path, *more: str) -> webdriver.Chrome:
     """Start Chromium without a window; it asks nobody but the page's server."""
     os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
     options = webdriver.ChromeOptions()
@@ -190,6 +190,7 @@ def start_browser(chromium: str, driver: str, profile: Path) -> webdriver.Chrome
         "--disable-dev-shm-usage",
         "--window-size=1440,900",
         f"--user-data-dir={profile}",
+        *more,
     ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
