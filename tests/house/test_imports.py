@@ -31,7 +31,7 @@ AREAS = (
 JOINING = ("addresses", "pages", "served_world", "serving")
 PARTS = {
     "folder": ("folder", "events", "kinds", "log"),
-    "run": ("run", "folder", "events", "control", "kinds", "log"),
+    "run": ("run", "folder", "events", "control", "kinds", "log", "threads"),
     "companion": ("companion", "folder", "log"),
 }
 """What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
