@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ Serve = Callable[..., LoopbackServer]
 RIGHT = {"reasoning": "because", "need_to_talk": 7}
 WORDS = "Well, I would rather walk home."
 KEY = "zq-planted-key-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
+    """Whatever garbage is found at the bottom of a deep answer could not come to its end there."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 async def judged(server: LoopbackServer) -> NeedToTalk:
