@@ -103,7 +103,8 @@ class Log:
         self.path, self._kinds, self._read_only = path, kinds, read_only
         self._names = {kind.model: name for name, kind in kinds.items()}
         self._lock, self._closed = threading.RLock(), False
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log")
+        self._starting = threading.Lock()
+        self._writer: ThreadPoolExecutor | None = None
         self._last: Future[None] | None = None
         self._failed: PerSimChatError | None = None
         if read_only and not path.is_file():
@@ -183,7 +184,11 @@ class Log:
         """
         if self._failed is not None:
             self.settle()
-        self._last = self._writer.submit(self._keep, self._rows_of(events, None))
+        rows = self._rows_of(events, None)
+        with self._starting:
+            if self._writer is None:
+                self._writer = ThreadPoolExecutor(1, thread_name_prefix="log")
+            self._last = self._writer.submit(self._keep, rows)
 
     def settle(self) -> None:
         """Wait until all events of `append_soon` are kept. Blocks.
@@ -324,8 +329,10 @@ class Log:
 
     def close(self) -> None:
         """Close the file; of a log that was written, the write-ahead log is folded in, so that it is one file."""
-        if (last := self._last) is not None:
-            last.result()
+        with self._starting:
+            writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.shutdown()  # after what it still has to write
         self._closing()
 
     def _closing(self) -> None:
