@@ -23,7 +23,7 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
 from starlette.datastructures import MutableHeaders
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -180,10 +180,6 @@ async def _counted(scope: Scope, receive: Receive) -> tuple[Scope, Receive] | No
     return {**scope, "headers": [*headers, (b"content-length", str(len(body)).encode())]}, given
 
 
-class _Headed(OSError):
-    """The answer to a HEAD has been sent: what its GET would still send is not wanted."""
-
-
 async def _head(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a HEAD as the GET, without its body."""
     headed = False
@@ -191,13 +187,12 @@ async def _head(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> Non
     async def sending(message: Message) -> None:
         nonlocal headed
         if headed:
-            raise _Headed
+            return
         if message["type"] == "http.response.body":
             headed, message = True, {"type": "http.response.body", "body": b""}
         await send(message)
 
-    with suppress(_Headed, ClientDisconnect):
-        await app({**scope, "method": "GET"}, receive, sending)
+    await app({**scope, "method": "GET"}, receive, sending)
 
 
 def _too_large(path: str) -> Response:

@@ -186,7 +186,7 @@ async def _branched(
         _check_limit(turn, settings, source)
         at = now().isoformat(timespec="seconds")
         branch = Branch(of=manifest.run, turn=turn, why=why, changed={**begins.changed, **changed})
-        begun = await asyncio.to_thread(partial(Manifest.begun, run, scenario, settings, at, branch=branch))
+        begun = await asyncio.to_thread(Manifest.begun, run, scenario, settings, at, branch=branch)
         refuse_out_of_turn(snapshot.values, wanted, source)
         state = _state_of(snapshot, run, wanted, changed, settings)
         folder = await prepared(origin, source, out or source.parent, begun, state, settings, at=id_of(snapshot))

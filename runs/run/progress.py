@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from itertools import takewhile
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
@@ -238,9 +238,6 @@ def _intervened(before: Mapping[str, Any], state: Mapping[str, Any], turn: int) 
         if mind.get("hand", False) != before["agents"][name].get("hand", False):
             events.append(HandRaised(turn=turn, agent=name, raised=mind["hand"]))
     return events
-
-
-Result = TypeVar("Result")
 
 
 class Progress(Projection):

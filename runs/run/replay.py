@@ -11,7 +11,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
@@ -210,9 +209,7 @@ class Replay:
             states = await states_at(origin.graph, origin.config, {turn}, first=True)
             state = {name: value for name, value in states[turn].values.items() if name != "usage"}
             at = now().isoformat(timespec="seconds")
-            begun = await asyncio.to_thread(
-                partial(Manifest.begun, manifest.run, scenario, settings, at, branch=branch)
-            )
+            begun = await asyncio.to_thread(Manifest.begun, manifest.run, scenario, settings, at, branch=branch)
             control.leave_out([*state["carried_out"], *state["interventions"]])
             folder = await prepared(origin, self._folder, out, begun, state, settings, at=id_of(states[turn]))
         async with go_on_from(state, folder, begun, settings, control, replay=replay) as run:

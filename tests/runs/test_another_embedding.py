@@ -52,13 +52,14 @@ class Swapped:
 def kept_with_the_other_alone(folder: Path, swapped: Swapped, embedding: str) -> bool:
     """Is every vector that a run has kept one of the other model?"""
     with held_store(str(folder / "memory")) as store:
-        for agent in store.agents(folder.name):
+        agents = store.agents(folder.name)
+        for agent in agents:
             found = store.load(folder.name, agent, embedding, store.ids(folder.name, agent))
             for memory, vector in found.values():
                 other = np.array(swapped.other({"input": [memory.text]})["data"][0]["embedding"])
                 if vector.shape != other.shape or not np.allclose(vector, other / np.linalg.norm(other), atol=1e-5):
                     return False
-    return True
+    return bool(agents)
 
 
 def options(server: LoopbackServer, out: Path) -> dict[str, Any]:

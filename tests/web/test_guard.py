@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from web.conftest import Server
 
@@ -177,3 +179,35 @@ async def test_a_body_has_its_limit():
         assert (await sending.post("http://localhost/", content=endless(21))).status_code == 413
         both = {"content-length": "5", "transfer-encoding": "chunked"}
         assert (await sending.post("http://localhost/", content=endless(30), headers=both)).status_code == 413
+
+
+async def test_a_head_of_an_endless_stream_ends() -> None:
+    failed: list[object] = []
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"one"
+        yield b"two"
+        await asyncio.Event().wait()
+
+    async def stream(_: object) -> StreamingResponse:
+        return StreamingResponse(parts())
+
+    async def told(_: object, why: Exception) -> PlainTextResponse:
+        failed.append(why)
+        return PlainTextResponse("failed")
+
+    app = Starlette(routes=[Route("/", stream)], exception_handlers={Exception: told})
+    asked, sent = iter([{"type": "http.request", "body": b""}, {"type": "http.disconnect"}]), []
+
+    async def receive() -> Message:
+        return next(asked)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost:8080")]
+    scope = {"type": "http", "method": "HEAD", "path": "/", "raw_path": b"/", "query_string": b"", "headers": headers}
+    scope |= {"server": ("localhost", 8080), "scheme": "http", "asgi": {"version": "3.0", "spec_version": "2.0"}}
+    await asyncio.wait_for(Guard(app, LOOPBACK, None)(scope, receive, send), 60)
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert not failed

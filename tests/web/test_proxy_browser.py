@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from loopback.server import free_port
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from web.conftest import Server, patient, start_browser
@@ -43,12 +44,6 @@ def documented(root: Path, upstream: str) -> str:
     text = (root / "docs" / "web.md").read_text(encoding="utf-8")
     inside = text.split("location / {\n")[1].split("\n}")[0]
     return inside.replace("http://127.0.0.1:8080", upstream)
-
-
-def free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return int(held.getsockname()[1])
 
 
 @pytest.fixture(params=["as documented", "nginx's own Host"])
