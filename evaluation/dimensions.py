@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from statistics import fmean, stdev
 from typing import Any, Final, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from ..graph.node import wait_for
@@ -26,6 +24,7 @@ from ..runs.folder.answers import Key, RecordedJudgement
 from ..runs.folder.reading import Record
 from ..state.assessment import ChangeScore, DimensionScore
 from ..state.configuration import load_settings
+from ..state.document import table
 from ..state.errors import InputError, suggestion
 from .asking import MODULE, NOT_ASKED, Asked, Judge, Place, Question, Questions, judge_all
 from .statistics.effects import Effect, krippendorff, spearman
@@ -99,8 +98,7 @@ class Dimension(BaseModel):
 
 
 def _read() -> dict[str, Dimension]:
-    text = (files("persimchat.evaluation") / "dimensions.yaml").read_text(encoding="utf-8")
-    every = TypeAdapter(list[Dimension]).validate_python(yaml.safe_load(text)["dimensions"])
+    every = TypeAdapter(list[Dimension]).validate_python(table(__file__, "dimensions.yaml")["dimensions"])
     return {dimension.key: dimension for dimension in every}
 
 

@@ -6,11 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import yaml
 from pydantic import BaseModel, ConfigDict, create_model
 
 from ..reports.export_rows import polled
@@ -19,6 +17,7 @@ from ..reports.export_tables import TABLES as EXPORTED
 from ..reports.stances import Position
 from ..reports.tables import column, write_table
 from ..runs.folder.answers import PollAnswer
+from ..state.document import table
 from ..state.errors import InputError
 from .dimensions import Value
 from .diversity.measuring import Diversity
@@ -109,17 +108,21 @@ def _part(one: Any, name: str) -> Any:
     return one.get(name) if isinstance(one, Mapping) else getattr(one, name)
 
 
-def read_tables(text: str) -> dict[str, Table]:
-    """The tables of a YAML file, by their names."""
-    given: dict[str, dict[str, Any]] = yaml.safe_load(text)["tables"]
+def read_tables(module: str) -> dict[str, Table]:
+    """The tables of the file tables.yaml beside a module, by their names.
+
+    Args:
+        module: its `__file__`.
+    """
+    given: dict[str, dict[str, Any]] = table(module, "tables.yaml")["tables"]
     return {name: Table.of(name, one["about"], one["columns"]) for name, one in given.items()}
 
 
-TABLES: Final = read_tables((files("persimchat.evaluation") / "tables.yaml").read_text(encoding="utf-8"))
+TABLES: Final = read_tables(__file__)
 _RUN: Final[Columns] = {"run": ["text", None, "the run's id"]}
 TABLES["stances"] = Table.as_exported("stances", _RUN)
 TABLES["polls"] = Table.as_exported("polls", _RUN)
-"""The tables that commands write. Read once at import: no file is read in an event loop."""
+"""The tables that commands write."""
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:

@@ -13,6 +13,7 @@ from ..graph.node import wait_for
 from ..models.limits import limited
 from ..reports.estimate import Estimate
 from ..reports.tables import need
+from ..runs.threads import entered, in_thread
 from ..state.errors import InputError, suggestion
 from ..state.folders import RESULTS
 from .asking import (
@@ -32,7 +33,7 @@ from .comparing import Comparison, compare
 from .driver import Outcome, Progress, check_cells, drive, opened
 from .estimate import check_budget, estimates, model_limits
 from .file import Compare, Experiment
-from .measuring import evaluators_of, stance_numbers
+from .measuring import Held, evaluators_of, stance_numbers
 from .place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
 from .plan import Plan, plan
 from .report import Section, write_report
@@ -177,13 +178,13 @@ async def run_prepared(
     place, experiment = prepared.place, prepared.plan.experiment
     askers = [work.asker for work in prepared.judging]
     need(form)
-    _no_benchmark(place)
+    await asyncio.to_thread(_no_benchmark, place)
     await check_cells(prepared.plan)
     await check_askers(askers)
     limits = model_limits(prepared.plan, judges_of(askers))
-    async with opened(choice, limits) as engine:
-        with place.driven(), limited(limits):
-            place.keep(prepared.plan)
+    async with opened(choice, limits) as engine, entered(place.driven()):
+        with limited(limits):
+            await in_thread(place.keep, prepared.plan)
             await engine.check_place(place.path)
             besides = await asyncio.to_thread(spent_on_judging, place.path)
             renewing = prepared.stale if prepared.renewing else ()
@@ -199,9 +200,11 @@ async def _judged(
 ) -> Judged:
     """Ask what judges have not answered about conversations that are complete now."""
     place, planned = prepared.place, prepared.plan
-    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
-    held = await asyncio.to_thread(held_of, planned, standings)
-    return await ask(askers, held, place.path, outcome.spent, tell)
+
+    def held() -> list[Held]:
+        return held_of(planned, {each.cell.id: place.standing(each.cell.id) for each in planned.cells})
+
+    return await ask(askers, await asyncio.to_thread(held), place.path, outcome.spent, tell)
 
 
 async def arun_experiment(

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from ..models.limits import ModelLimit
@@ -22,6 +23,7 @@ from ..reports.estimate import Estimate
 from ..runs.events import Totals
 from ..runs.run.branch import check_checkpoint
 from ..runs.run.simulation import check
+from ..runs.threads import in_thread
 from ..state.errors import InputError, MachineError, PerSimChatError
 from ..state.settings import BUDGETS
 from .estimate import amounts, budget_of, summed
@@ -202,7 +204,8 @@ async def drive(
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, engine, tell, besides or Totals(), renewing).run()
+    given = (plan, place, estimates, engine, tell, besides or Totals(), renewing)
+    return await (await in_thread(_Driver, *given)).run()
 
 
 class _Driver:
@@ -262,7 +265,7 @@ class _Driver:
                 self.tell(self._progress())
                 ended, _ = await asyncio.wait(self.running, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
-                    self._settle(self.running.pop(task), task)
+                    await self._settle(self.running.pop(task), task)
         finally:
             for task in self.running:
                 task.cancel()
@@ -292,11 +295,11 @@ class _Driver:
             started = True
         return started
 
-    def _settle(self, planned: Planned, task: asyncio.Task[str]) -> None:
+    async def _settle(self, planned: Planned, task: asyncio.Task[str]) -> None:
         """Account for a cell that has ended."""
         cell = planned.cell.id
         self.ended += 1
-        standing = self.place.standing(cell, anew=cell in self.renewing)
+        standing = await in_thread(partial(self.place.standing, cell, anew=cell in self.renewing))
         total = standing.manifest.usage.total if standing.manifest is not None else None
         earlier = self.used.get(cell, Totals())
         if total is not None:
@@ -306,15 +309,15 @@ class _Driver:
         self.admission.settle(cell, {name: now[name] - then[name] for name in now})
         why = task.result()
         if standing.status == "done":
-            self._complete(cell)
+            await in_thread(self._complete, cell)
             self.outcome.done.add(cell)
-            self.place.tell("done", cell)
+            await in_thread(self.place.tell, "done", cell)
         elif standing.status == "budget" and not why:
             self.outcome.left.add(cell)
-            self.place.tell("budget", cell)
+            await in_thread(self.place.tell, "budget", cell)
         else:
             self.outcome.failed[cell] = why or "it did not come to its end"
-            self.place.tell("failed", cell, why=self.outcome.failed[cell])
+            await in_thread(partial(self.place.tell, "failed", cell, why=self.outcome.failed[cell]))
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
             self.outcome.gave_up = True

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
@@ -171,8 +170,7 @@ def _said(one: Comparison) -> str:
 
 @cache
 def _environment() -> Environment:
-    folder = files("persimchat.experiments") / "templates"
-    environment = page_environment({one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()})
+    environment = page_environment(Path(__file__).parent / "templates")
     environment.filters["number"] = _number
     environment.filters["p"] = _p
     environment.filters["share"] = _share

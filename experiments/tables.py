@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -48,7 +47,7 @@ CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 Axes = Mapping[str, Sequence[Label]]
 
-TABLES: Final = read_tables((files("persimchat.experiments") / "tables.yaml").read_text(encoding="utf-8"))
+TABLES: Final = read_tables(__file__)
 _CELL: Final = {name: TABLES["measures"].columns[name] for name in ("cell", "task", "round")}
 _AT: Final = {"at": ["text", None, "the points of the poll at which it was put: start, end, or a number"]}
 TABLES["polls"] = Table.as_exported("polls", {**_CELL, **_AT})

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, Final
 
-import yaml
 from langchain_core.messages import AIMessage, BaseMessage
 
 from ..prompts.blocks import estimated_tokens
+from ..state.document import table
 from ..state.errors import BudgetExhausted
 from ..state.mind import Call
 from ..state.settings import Settings
@@ -217,12 +216,12 @@ def cost_usd(
     return ((input_tokens - cached_tokens) * read + cached_tokens * cached + output_tokens * written) / 1_000_000
 
 
-def _list_prices() -> dict[str, Price]:
-    text = (files("persimchat.models") / "prices.yaml").read_text(encoding="utf-8")
-    return {model: tuple(map(float, price)) for model, price in yaml.safe_load(text)["usd_per_million"].items()}
-
-
-LIST_PRICES: Final = _list_prices()
+_PRICES: Final = table(__file__, "prices.yaml")
+PRICES_AS_OF: Final = str(_PRICES["as_of"])
+"""Year and month of the list prices."""
+LIST_PRICES: Final[dict[str, Price]] = {
+    model: tuple(map(float, price)) for model, price in _PRICES["usd_per_million"].items()
+}
 """Known list prices: model → USD per million tokens (input, output, cached input); `prices.yaml` has date and source.
 
 Read once at import: no file is read in an event loop."""

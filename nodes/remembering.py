@@ -7,6 +7,7 @@ short-term memory within one reflection are kept without asking, because they ar
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,7 +127,7 @@ async def save_memories(mind: Step, settings: Settings) -> Step:
     A companion's mind outlives the process, and an ephemeral store does not: then the mind keeps the copies.
     """
     unsaved = mind.get("unsaved", [])
-    if "companion" in mind["situation"] and resolved(settings.store) == EPHEMERAL:
+    if "companion" in mind["situation"] and await asyncio.to_thread(resolved, settings.store) == EPHEMERAL:
         return {"unsaved": unsaved}
     if unsaved:
         await save(settings, mind["situation"]["simulation"], mind["name"], unsaved)

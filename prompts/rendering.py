@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib.resources import files
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import DictLoader, StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
@@ -90,18 +91,23 @@ def _finalize(value: Any) -> Markup:
     return value if isinstance(value, Markup) else Markup(neutralise(str(value)))
 
 
-_SOURCES: Final = {
-    path.name: path.read_text(encoding="utf-8")
-    for path in sorted((files("persimchat.prompts") / "templates").iterdir(), key=lambda path: path.name)
-    if path.name.endswith(".jinja")
-}
-"""All templates by file name, read once at import: no file is read in an event loop."""
+_FOLDER: Final = Path(__file__).parent / "templates"
+
+
+@cache
+def _source(name: str) -> str:
+    """A template. Each is read as a module is, once, so that an event loop takes it that refuses other files."""
+    path = str(_FOLDER / name)
+    try:
+        return SourceFileLoader(name, path).get_data(path).decode("utf-8")
+    except FileNotFoundError:
+        raise TemplateNotFound(name) from None
 
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        loader=DictLoader(_SOURCES),
+        loader=FunctionLoader(_source),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalize,
@@ -221,8 +227,8 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
 
 @cache
 def prompt_hash() -> str:
-    """A hash of all templates, 16 hexadecimal digits: runs with the same hash have the same prompts."""
+    """A hash of all templates, 16 hexadecimal digits: runs with the same hash have the same prompts. Blocks."""
     digest = hashlib.sha256()
-    for name, source in _SOURCES.items():
-        digest.update(f"{name}\0{source}\0".encode())
+    for name in sorted(path.name for path in _FOLDER.glob("*.jinja")):
+        digest.update(f"{name}\0{_source(name)}\0".encode())
     return digest.hexdigest()[:16]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
-import yaml
 
 from ..graph.calls import (
     MODULE_OF,
@@ -265,12 +263,6 @@ def _add_baseline(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
     for task, calls in calls_beside_answers(shape, typical.settings).items():
         asked = prompts.get(task) or partial(prompt_of_onlooker, typical, task)
         ledger.add(task, agents.get(task, judge), calls, asked)
-
-
-def list_prices_as_of() -> str:
-    """Year and month of the list prices in `models/prices.yaml`."""
-    text = (files("persimchat.models") / "prices.yaml").read_text(encoding="utf-8")
-    return str(yaml.safe_load(text)["as_of"])
 
 
 class _Ledger:

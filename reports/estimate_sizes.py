@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any, Final
 
-import yaml
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,6 +31,7 @@ from ..prompts.spans import together, units_of
 from ..state import judgement
 from ..state.baselines.rounds import answering_schema, decision_schema
 from ..state.debates.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
+from ..state.document import table
 from ..state.emotion import EMOTIONS
 from ..state.memory import Memory, MemoryKind, given_memories, new_memory
 from ..state.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
@@ -127,8 +126,7 @@ class Lengths(_Part):
 @cache
 def lengths() -> Lengths:
     """The table, read once."""
-    text = (files("persimchat.reports") / "estimate_lengths.yaml").read_text(encoding="utf-8")
-    return Lengths.model_validate(yaml.safe_load(text))
+    return Lengths.model_validate(table(__file__, "estimate_lengths.yaml"))
 
 
 _FELT: Final = dict.fromkeys(EMOTIONS, 0) | dict.fromkeys(EMOTIONS[:3], 3)

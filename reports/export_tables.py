@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Annotated, Any, Final
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
 
 from ..runs.folder.parts import Count, Points, Seconds, Share, Spoken, Turn
+from ..state.document import table
 from ..state.emotion import Level
 from ..state.settings import Settings
 from .tables import column
@@ -48,9 +47,7 @@ def _column(kind: str, unit: str | None, about: str, alias: str | None = None) -
     return values | None if kind.endswith("?") else values, column(about, unit or "", alias=alias)
 
 
-_DATA: Final[dict[str, Any]] = yaml.safe_load(
-    (files("persimchat.reports") / "export_tables.yaml").read_text(encoding="utf-8")
-)
+_DATA: Final[dict[str, Any]] = table(__file__, "export_tables.yaml")
 SETTINGS: Final[dict[str, str]] = _DATA["settings"]
 """The settings that every row has."""
 

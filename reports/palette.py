@@ -14,12 +14,10 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, NamedTuple
 
-import yaml
-
 from ..memory.retrieval import COMPONENTS
+from ..state.document import table
 from ..state.emotion import EMOTIONS
 from ..state.plain_text import one_line
 
@@ -39,7 +37,7 @@ ACCENT: Final = Tint("#4f46e5", "#a5b4fc")
 NEUTRAL: Final = Tint("#475569", "#94a3b8")
 """Of the judge, the moderator and of verdicts."""
 
-_PAIRS: Final = yaml.safe_load((files("persimchat.reports") / "palette.yaml").read_text(encoding="utf-8"))
+_PAIRS: Final = table(__file__, "palette.yaml")
 PEOPLE: Final = tuple(Tint(*pair) for pair in _PAIRS["people"].values())
 """Blue, orange, green, pink, olive, plum, red, navy, wine and teal; lightness tells near hues apart.
 

@@ -7,11 +7,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..models.naming import OFFLINE
@@ -194,11 +193,6 @@ def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> B
 NAME: Final = "report.html"
 """The default name of the report's file, in the run's folder."""
 
-_SOURCES: Final = {
-    path.name: path.read_text(encoding="utf-8")
-    for path in sorted((files("persimchat.reports") / "templates").iterdir(), key=lambda path: path.name)
-    if path.name.endswith(".jinja")
-}
 _WORDS: Final = (
     words.cost,
     words.came_out,
@@ -226,21 +220,21 @@ def _finalize(value: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
-    environment = page_environment({})
+    environment = page_environment()
     environment.filters["edited"] = edited
     environment.filters["emotion_style"] = emotion_style
     environment.filters["verdict_style"] = verdict_style
     return environment
 
 
-def page_environment(templates: Mapping[str, str]) -> Environment:
+def page_environment(*folders: Path) -> Environment:
     """What renders a report's templates: everything escaped and cleaned, nothing undefined, figures in words.
 
     Args:
-        templates: by name, beside those of this folder, which may be included.
+        folders: with templates, beside those of this room, which may be included.
     """
     environment = Environment(
-        loader=DictLoader({**_SOURCES, **templates}),
+        loader=FileSystemLoader([*folders, Path(__file__).parent / "templates"]),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalize,
@@ -364,7 +358,7 @@ def _replace(path: Path, text: str) -> None:
 
 def summary_page(summary: GroupSummary) -> str:
     """The page of a focus group's summary."""
-    return page_environment({}).get_template("guide.html.jinja").render(s=summary, disclaimer=DISCLAIMER)
+    return page_environment().get_template("guide.html.jinja").render(s=summary, disclaimer=DISCLAIMER)
 
 
 def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:

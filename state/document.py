@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,7 +92,8 @@ def table(module: str, name: str) -> Any:
         module: its `__file__`.
         name: of the file, from the module's folder.
     """
-    text = (Path(module).parent / name).read_text(encoding="utf-8")
+    path = str(Path(module).parent / name)
+    text = SourceFileLoader(name, path).get_data(path)  # as modules are read, which may be imported in an event loop
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 

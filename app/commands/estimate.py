@@ -82,7 +82,7 @@ def _shown(whole: Estimate, half: Estimate | None, settings: Settings, participa
     from rich.console import Group
     from rich.text import Text
 
-    from ...reports.estimate import list_prices_as_of
+    from ...models.usage import PRICES_AS_OF
     from ...reports.words import count
     from ..views.show_view import usage
 
@@ -99,5 +99,5 @@ def _shown(whole: Estimate, half: Estimate | None, settings: Settings, participa
         f"{name}={getattr(settings, name):g} is reached before the message limit." for name in whole.exceeded(settings)
     ]
     if whole.total.cost_usd:
-        notes.append(f"List prices as of {list_prices_as_of()}, where the setting prices has no others.")
+        notes.append(f"List prices as of {PRICES_AS_OF}, where the setting prices has no others.")
     return Group(look(head), Text(""), usage("module", rows, look, ""), *map(look, ["", *notes] if notes else []))

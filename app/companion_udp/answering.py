@@ -129,7 +129,7 @@ class Moves:
     async def _told(self, batch: _Batch) -> tuple[dict[str, Told], str]:
         world = self._world
         if world.place.clock.mode == "game":
-            world.advance(batch.steps * world.place.clock.sec_per_step)
+            await world.advance(batch.steps * world.place.clock.sec_per_step)
         self._leave_the_forgotten()
         for agent, address in batch.at.items():
             if agent not in self._listeners:

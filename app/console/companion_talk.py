@@ -289,7 +289,7 @@ class _Conversation:
             case "/event":
                 await self._answered(companion.happen([Happening(subject="event", object=rest, description=rest)]))
             case "/time":
-                companion.world.set_time(time_of(rest, companion.world.now()))
+                await companion.world.set_time(time_of(rest, companion.world.now()))
                 screen.note(f"It is {companion.world.now().replace('T', ' ')}.")
                 await companion.pass_time()
             case "/forget":

@@ -10,10 +10,7 @@ import re
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
-
-import yaml
 
 from ...reports.world_export import remembered
 from ...runs.companion.events import Answered, Event, Speaking, TalkOver, Token
@@ -22,6 +19,7 @@ from ...runs.companion.open_world import Gate
 from ...runs.companion.session import Companion
 from ...runs.companion.world import World
 from ...state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
+from ...state.document import table
 from ...state.errors import PerSimChatError
 
 _APOSTROPHES = str.maketrans("’ʼ`", "'''")
@@ -36,8 +34,7 @@ def needs_care(text: str) -> bool:
 @cache
 def _listed() -> re.Pattern[str]:
     """Every expression of care.yaml: whole words; `*` stands for any ending."""
-    text = files("persimchat.app.web").joinpath("care.yaml").read_text(encoding="utf-8")
-    expressions = [one for language in yaml.safe_load(text).values() for one in language]
+    expressions = [one for language in table(__file__, "care.yaml").values() for one in language]
     parts = [r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in one.split()) for one in expressions]
     return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
 

@@ -171,7 +171,7 @@ async def measure_latency(folder: Path, place: Place, settings: Settings, talks:
                     rows.append(Row("latency", unit, "bare_first_words_ms", _MILLI * await watched.bare(first)))
                     for one in rest:
                         await watched.bare(one)
-                world.advance(86_400)
+                await world.advance(86_400)
     return [row for row in rows if not row.unit.startswith("0 ")]
 
 

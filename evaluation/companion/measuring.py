@@ -101,7 +101,7 @@ async def measure_recall(
                 told_at[message] = world.now()
                 said.append((await _answer(person, message)).utterance)
             await person.settled()
-            world.advance(_A_DAY_S)
+            await world.advance(_A_DAY_S)
         for n, asked in enumerate(script.questions, start=1):
             answer = await _answer(person, asked.text)
             said.append(answer.utterance)
@@ -232,7 +232,7 @@ async def hold(folder: Path, place: Place, settings: Settings, temper: Temper) -
         if temper == "friendly":
             async for _ in person.end():
                 pass
-            world.advance(_A_DAY_S)
+            await world.advance(_A_DAY_S)
             for text in lines:
                 second = (await _answer(person, text)).trust
                 await person.settled()

@@ -8,16 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-import yaml
+from ...state.document import table
 
 Kind = Literal["single", "two", "corrected", "when", "untold"]
 """What a question asks for: one fact, two facts, one that was corrected, when it was told, one that never was."""
 Temper = Literal["friendly", "hostile", "apologising", "neutral"]
 TEMPERS: Final[tuple[Temper, ...]] = get_args(Temper)
-WORDS: Final[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("scripts.yaml").read_text(encoding="utf-8"))
+WORDS: Final[dict[str, Any]] = table(__file__, "scripts.yaml")
 """What they say: `tempers` has the lines of each temper."""
 EXCHANGES: Final = 10
 """Exchanges of a talk with planted facts, without its goodbye."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Any, Self, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ...state import document
 
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -308,8 +308,7 @@ def as_json(paper: str) -> str:
     Raises:
         FileNotFoundError: there is no file of that name.
     """
-    text = (files("persimchat.evaluation.published") / f"{paper}.yaml").read_text(encoding="utf-8")
-    return json.dumps(yaml.safe_load(text))
+    return json.dumps(document.table(__file__, f"{paper}.yaml"))
 
 
 # Published results beside one's own: how they are printed, and in one sentence what was different

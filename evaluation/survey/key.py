@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ...state.document import table
 from ...state.errors import InputError
 
 KEY: Final = "key.json"
@@ -151,5 +150,4 @@ class Scale(_Part):
 @cache
 def scale() -> Scale:
     """The scale, read once."""
-    text = (files("persimchat.evaluation.survey") / "scale.yaml").read_text(encoding="utf-8")
-    return Scale.model_validate(yaml.safe_load(text))
+    return Scale.model_validate(table(__file__, "scale.yaml"))

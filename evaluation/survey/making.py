@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -178,7 +177,7 @@ def _parts(models: Sequence[str]) -> set[str]:
 
 @cache
 def _pages() -> Environment:
-    return page_environment({PAGE: _template("items.html.jinja")})
+    return page_environment(Path(__file__).parent)
 
 
 @cache
@@ -191,7 +190,7 @@ def _texts() -> Environment:
 
 
 def _template(name: str) -> str:
-    return (files("persimchat.evaluation.survey") / name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def minutes(key: Key) -> int:
@@ -256,7 +255,7 @@ def _write_all(survey: Survey, folder: Path) -> list[Path]:
         "disclaimer": DISCLAIMER,
     }
     texts = {name: _texts().from_string(_template(f"{name}.jinja")).render(told) for name in (INSTRUCTIONS, CONSENT)}
-    texts |= {PAGE: _pages().get_template(PAGE).render(told), KEY: key.model_dump_json(indent=1) + "\n"}
+    texts |= {PAGE: _pages().get_template("items.html.jinja").render(told), KEY: key.model_dump_json(indent=1) + "\n"}
     write_table(folder / ITEMS, ItemRow, rows)
     answers = [*(item.item for item in key.items), *(question.id for question in asked.open)]
     write_table(folder / TEMPLATE, ResponseRow, [ResponseRow(item=item) for item in answers])

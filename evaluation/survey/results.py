@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from importlib.metadata import version
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -234,7 +233,7 @@ def _published_p(a: str, b: str) -> float | None:
 
 
 CODEBOOK: Final = "codebook.md"
-TABLES: Final = read_tables((files("persimchat.evaluation.survey") / "tables.yaml").read_text(encoding="utf-8"))
+TABLES: Final = read_tables(__file__)
 RATERS, AS_PUBLISHED = "rater", "rater and topic, as published"
 """Units of a comparison."""
 

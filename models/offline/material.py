@@ -16,11 +16,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
-import yaml
-
+from ...state import document
 from ...state.addressing import addressees
 from ...state.plain_text import folded
 
@@ -44,8 +42,7 @@ def permutation(size: int, *parts: object) -> tuple[int, ...]:
 @cache
 def read(name: str) -> dict[str, Any]:
     """One file of phrase material."""
-    text = (files("persimchat.models.offline") / f"{name}.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    data: dict[str, Any] = document.table(__file__, f"{name}.yaml")
     return data
 
 

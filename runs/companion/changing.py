@@ -28,6 +28,7 @@ from ...state.mind import Mind
 from ...state.plain_text import folded
 from ...state.validation_errors import input_error
 from ..folder.lock import LOCK, PID, held
+from ..threads import in_thread
 from .keys import rename_keys
 from .personal_data import with_what_rests_on
 from .session import Companion
@@ -49,7 +50,7 @@ async def set_time(world: World, time: str, sec_per_step: int | None = None) -> 
         MachineError: it cannot be kept.
     """
     if time:
-        world.set_time(time)
+        await world.set_time(time)
     clock = world.place.clock
     if sec_per_step is not None and sec_per_step != clock.sec_per_step:
         clock = clock.model_copy(update={"sec_per_step": sec_per_step})
@@ -165,7 +166,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
             tie = await records.tie(agent, known["id"])
             if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
-    rename_keys(world.store, world.name, old, shown)
+    await in_thread(rename_keys, world.store, world.name, old, shown)
     if any(person_key(one.name) == was for one in world.place.people):
         await _change(world, lambda place: _with_name(place, was, shown))
     return shown

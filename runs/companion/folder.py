@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,6 +44,7 @@ from ..folder.checkpoint_file import Serializer
 from ..folder.lock import LOCK, PID, held, is_held
 from ..folder.manifest import public, versions
 from ..log import Log
+from ..threads import in_thread
 from .events import KINDS, Opened
 from .personal_data import Person
 
@@ -70,11 +71,21 @@ _SAID: Final = """
 
 
 class Threads(SqliteSaver):
-    """Keeps the newest checkpoint of each thread."""
+    """Keeps the newest checkpoint of each thread.
+
+    Args:
+        connection: to the file.
+        serializer: of values.
+        before: done before every write, in its thread.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, serializer: Serializer, before: Callable[[], None]) -> None:
+        super().__init__(connection, serde=serializer)
+        self._before = before
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint."""
-        return self.get_tuple(config)
+        return await in_thread(self.get_tuple, config)
 
     async def aput(
         self,
@@ -84,16 +95,26 @@ class Threads(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Keep a checkpoint, and delete those before it."""
-        kept, place = self.put(config, checkpoint, metadata, new_versions), config["configurable"]
-        if not place.get("checkpoint_ns"):
-            self._delete_others(str(place["thread_id"]), checkpoint["id"])
-        return kept
+        return await in_thread(self._put_alone, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Keep the writes of a task before its step is over."""
-        self.put_writes(config, writes, task_id, task_path)
+        await in_thread(self.put_writes, config, writes, task_id, task_path)
+
+    def _put_alone(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        self._before()
+        kept, place = self.put(config, checkpoint, metadata, new_versions), config["configurable"]
+        if not place.get("checkpoint_ns"):
+            self._delete_others(str(place["thread_id"]), checkpoint["id"])
+        return kept
 
     def _delete_others(self, thread: str, newest: str) -> None:
         with self.cursor() as cursor:
@@ -106,7 +127,7 @@ class Store(SqliteStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations together."""
-        return self.batch(ops)
+        return await in_thread(self.batch, ops)
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,7 @@ def opened_file(path: Path) -> Iterator[Kept]:
             for level in _LEVELS
         )
         try:
-            threads, store = Threads(one, serde=Serializer(str(path))), Store(other)
+            threads, store = Threads(one, Serializer(str(path)), log.settle), Store(other)
             threads.setup()
             store.setup()
             for connection in (one, other):

@@ -207,6 +207,7 @@ class OpenWorld:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.gate = folder, Gate()
+        self._keeping = asyncio.Lock()
         self._open = ExitStack()
 
     # Beginning and end
@@ -320,14 +321,14 @@ class OpenWorld:
             return now.isoformat(timespec="seconds")
         return str(self._clock.get("time") or time_in(self.place.clock.start, where="clock.start"))
 
-    def advance(self, seconds: float) -> None:
+    async def advance(self, seconds: float) -> None:
         """Let time pass."""
         if self.place.clock.mode == "wall":
-            self._set_clock(ahead_s=self._clock.get("ahead_s", 0.0) + seconds)
+            await self._set_clock(ahead_s=self._clock.get("ahead_s", 0.0) + seconds)
         else:
-            self.set_time((datetime.fromisoformat(self.now()) + timedelta(seconds=seconds)).isoformat())
+            await self.set_time((datetime.fromisoformat(self.now()) + timedelta(seconds=seconds)).isoformat())
 
-    def set_time(self, time: str) -> None:
+    async def set_time(self, time: str) -> None:
         """Set the clock.
 
         Args:
@@ -338,18 +339,19 @@ class OpenWorld:
         """
         at = time_in(time, where="time")
         if self.place.clock.mode == "wall":
-            self._set_clock(ahead_s=(datetime.fromisoformat(at) - datetime.now()).total_seconds())
+            await self._set_clock(ahead_s=(datetime.fromisoformat(at) - datetime.now()).total_seconds())
         else:
-            self._set_clock(time=at)
+            await self._set_clock(time=at)
 
-    def _set_clock(self, **clock: Any) -> None:
+    async def _set_clock(self, **clock: Any) -> None:
         self._clock = clock
-        self.store.put((self.name, _CLOCK), _CLOCK, clock, index=False)
+        async with self._keeping:  # of several at once, the last one is kept last
+            await self.store.aput((self.name, _CLOCK), _CLOCK, self._clock, index=False)
 
-    def tick(self) -> str:
+    async def tick(self) -> str:
         """The time of the next occurrence; a clock of steps moves by it."""
         if self.place.clock.mode == "steps":
-            self.advance(_STEP_S)
+            await self.advance(_STEP_S)
         return self.now()
 
     def silent(self, tie: Tie) -> bool:

@@ -52,7 +52,7 @@ class LoggedRequests:
     def call(self, row: Row) -> None:
         """Write one request."""
         at = datetime.now().isoformat(timespec="seconds")
-        self._log.append([Asked.model_construct(**vars(row), at=at, person=talking_with.get())])
+        self._log.append_soon([Asked.model_construct(**vars(row), at=at, person=talking_with.get())])
 
     def embedding(self, text: str, vector: str) -> None:
         """Nothing: a world is not made again from its log."""

@@ -22,8 +22,9 @@ from ...state.companion import Exchange, Happening, Occurrence, Tie, thread_id
 from ...state.companion.sentences import SentenceCutter
 from ...state.errors import DayBudgetExhausted, InputError, ModelError, PerSimChatError
 from ...state.settings import Settings
+from ..threads import in_thread
 from .events import Acted, Answered, Event, Exchanged, Retracted, Sentence, Speaking, TalkOver, Token
-from .folder import exchange_in, exchanges_in, pending_in
+from .folder import exchange_in, exchanges_in
 from .open_world import OpenWorld
 from .requests import talking_with
 
@@ -167,7 +168,7 @@ class Words:
 
 
 class Companion:
-    """One agent and one person; their runs of the graph come one after another. `World.companion` makes it.
+    """One agent and one person; their runs of the graph come one after another. `World.companion` opens it.
 
     Args:
         world: the open world.
@@ -191,10 +192,14 @@ class Companion:
         self._courses: dict[str, Course] = {}
         self._order = asyncio.Lock()
         self._behind: asyncio.Task[None] | None = None
-        # What an earlier process left: exchanges not digested, and one that is not in the log yet.
-        begin_above_kept(world.threads, self._config)
-        self.pending = pending_in(world.threads, self.thread)
-        last = self._values().get("answer")
+        self.pending: list[Exchange] = []
+
+    def take_up(self) -> None:
+        """Go on from what an earlier process left: exchanges not digested, and one that is not in the log. Blocks."""
+        begin_above_kept(self.world.threads, self._config)
+        values = self._values()
+        self.pending = list(values.get("pending") or [])
+        last = values.get("answer")
         if last and all(one["id"] != last["id"] for one in self.pending):
             self._write(last)
 
@@ -253,13 +258,13 @@ class Companion:
             given["temperature"] = temperature
         if self.introduced is not None:
             given["introduced"] = self.introduced
-        course = self._known(id)
+        course = await self._known(id)
         if course is None:
             async with self._order:
-                course = self._known(id)
+                course = await self._known(id)
                 if course is None:
                     await self._make_way()
-                    course = self._begin(given)
+                    course = await self._begin(given)
         async with aclosing(course.events()) as events:
             async for event in events:
                 yield event
@@ -303,17 +308,16 @@ class Companion:
         """
         async with self._order:
             await self._finish()
-            undo = self._values().get("undo") or {}
+            undo = (await in_thread(self._values)).get("undo") or {}
             taken = str(self.pending[-1]["id"] if self.pending else undo.get("exchange", ""))
-            course = self._begin(Occurrence(kind="retract"))
+            course = await self._begin(Occurrence(kind="retract"))
             with suppress(PerSimChatError):
                 await cast("asyncio.Task[None]", course.task)
             if not course.took_back:
                 return False
             self.pending = [one for one in self.pending if one["id"] != taken]
             self._courses.pop(taken, None)
-            if exchange_in(self.world.log, taken):
-                self.world.log.append([Retracted(agent=self.agent, person=self.person_id, id=taken)])
+            await in_thread(self._take_back, taken)
             return True
 
     async def settled(self) -> None:
@@ -348,7 +352,10 @@ class Companion:
         Args:
             last: how many; None: all.
         """
-        found = [*exchanges_in(self.world.log, self.agent, self.person_id, last), *self.pending]
+        pending = list(self.pending)  # before the log is read: what is digested meanwhile is in one of them, or both
+        kept = await in_thread(exchanges_in, self.world.log, self.agent, self.person_id, last)
+        digested = {one["id"] for one in kept}
+        found = [*kept, *(one for one in pending if one["id"] not in digested)]
         return found if last is None else found[max(0, len(found) - last) :]
 
     async def tie(self) -> Tie | None:
@@ -361,17 +368,17 @@ class Companion:
         """The events of an occurrence that waits until everything before it is over."""
         async with self._order:
             await self._finish()
-            course = self._begin(given)
+            course = await self._begin(given)
         async with aclosing(course.events()) as events:
             async for event in events:
                 yield event
 
-    def _known(self, exchange: str) -> Course | None:
+    async def _known(self, exchange: str) -> Course | None:
         """The course of an exchange that was answered, or is being answered."""
         if not exchange or exchange in self._courses:
             return self._courses.get(exchange)
         pending = next((one for one in self.pending if one["id"] == exchange), None)
-        found = pending or exchange_in(self.world.log, exchange)
+        found = pending or await in_thread(exchange_in, self.world.log, exchange)
         if found is None:
             return None
         course = Course("message", exchange)
@@ -397,10 +404,10 @@ class Companion:
         if self._now is not None and self._now.is_running:
             await asyncio.wait([cast("asyncio.Task[None]", self._now.task)])
 
-    def _begin(self, given: Occurrence) -> Course:
+    async def _begin(self, given: Occurrence) -> Course:
         """Begin a run; the one before is over, or stopped."""
         # Whether time is told between two messages depends on how fast they come; a clock of steps does not.
-        given = {**given, "at": self.world.now() if given["kind"] == "time" else self.world.tick()}
+        given = {**given, "at": self.world.now() if given["kind"] == "time" else await self.world.tick()}
         course = self._now = Course(given["kind"], given.get("id", ""))
         if course.id:
             self._courses[course.id] = course
@@ -457,14 +464,14 @@ class Companion:
                     self.why = payload["why"]
                 elif mode == "updates":
                     for node, update in payload.items():
-                        self._step(course, words, node, update or {})
+                        await self._step(course, words, node, update or {})
                 elif mode == "tasks" and "input" in payload and course.answer is not None and not course.free.is_set():
                     # The next step begins: the answer is in the checkpoint, so nothing can lose it any more.
                     self.pending.append(course.answer)
                     course.tell(_answered(course.answer))
                     course.free.set()
 
-    def _step(self, course: Course, words: Words, node: str, update: Mapping[str, Any]) -> None:
+    async def _step(self, course: Course, words: Words, node: str, update: Mapping[str, Any]) -> None:
         """The events of a finished step. Before the next checkpoint is kept, its exchanges are in the log."""
         if node == "attend":
             course.took_back = course.kind == "retract" and bool(update.get("messages"))
@@ -474,7 +481,7 @@ class Companion:
             course.tell(*words.ended(update["answer"]))
         if node == "digest":
             for exchange in update.get("digested") or []:
-                self._digested(exchange)
+                await self._digested(exchange)
         if told := update.get("acted"):
             course.tell(Acted(kind=told["kind"], about=told.get("about", "")))
         for told in update.get("consolidated") or []:
@@ -482,12 +489,12 @@ class Companion:
                 facts = [one if isinstance(one, str) else str(one["statement"]) for one in told.get("facts", [])]
                 course.tell(TalkOver(talk=told["talk"], summary=told["summary"], trust=told["trust"], facts=facts))
 
-    def _digested(self, exchange: Exchange) -> None:
+    async def _digested(self, exchange: Exchange) -> None:
         if not exchange["appraised"] and exchange.get("tried", 0) < TRIES:
             self.pending = [exchange if one["id"] == exchange["id"] else one for one in self.pending]
             return
+        await in_thread(self._write, exchange)
         self.pending = [one for one in self.pending if one["id"] != exchange["id"]]
-        self._write(exchange)
         if course := self._courses.get(exchange["id"]):
             course.tell(_answered(exchange))
 
@@ -496,13 +503,17 @@ class Companion:
         if exchange_in(self.world.log, exchange["id"]) is None:
             self.world.log.append([Exchanged(agent=self.agent, person=self.person_id, **exchange)])
 
+    def _take_back(self, exchange: str) -> None:
+        if exchange_in(self.world.log, exchange):
+            self.world.log.append([Retracted(agent=self.agent, person=self.person_id, id=exchange)])
+
     def _name(self, course: Course, exchange: str) -> None:
         if not course.id:
             course.id = exchange
             self._courses[exchange] = course
 
     def _values(self) -> Mapping[str, Any]:
-        """The channels of the last checkpoint, from which the next run begins.
+        """The channels of the last checkpoint, from which the next run begins. Blocks.
 
         LangGraph's `aget_state` would add what an interrupted step has written, which a new occurrence drops.
         """

@@ -12,6 +12,7 @@ from ...state.companion import person_key
 from ...state.companion.place import Place
 from ...state.errors import MachineError, PerSimChatError
 from ...state.settings import Settings
+from ..threads import in_thread
 from .forgetting import Forgotten, forget
 from .open_world import OpenWorld
 from .session import Companion
@@ -26,6 +27,7 @@ class World(OpenWorld):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self._companions: dict[tuple[str, str], Companion] = {}
+        self._opening = asyncio.Lock()
 
     async def look_after(self, *, clock: bool = True) -> None:
         """Work off in the background what nobody waits for: answers not digested, talks that are over.
@@ -71,10 +73,13 @@ class World(OpenWorld):
         """
         known = await self.person(person)
         pair = self.agent_named(agent), known["id"]
-        before = self._companions.get(pair)
-        if before is None or person_key(before.person) != person_key(known["name"]):  # the person has another name now
-            self._companions[pair] = Companion(self, pair[0], known, introduced=introduced)
-        return self._companions[pair]
+        async with self._opening:
+            before = self._companions.get(pair)
+            if before is None or person_key(before.person) != person_key(known["name"]):  # they have another name now
+                made = Companion(self, pair[0], known, introduced=introduced)
+                await in_thread(made.take_up)
+                self._companions[pair] = made
+            return self._companions[pair]
 
     async def forget(self, person: str, agent: str | None = None, *, mentions: bool = False) -> Forgotten:
         """Delete what the world holds of a person. What is under way is over first; what comes meanwhile waits.

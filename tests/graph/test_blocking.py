@@ -86,31 +86,19 @@ def test_a_conversation_with_a_server(provider: str) -> None:
         assert converse(settings, OPENAI_API_KEY="sk-none", OPENAI_BASE_URL=address) == "2 message_limit"
 
 
-IN_FOLDERS = """
-import asyncio, sys
-from pathlib import Path
+DOCUMENTED = """
+import sys
+import langgraph.graph, langgraph.prebuilt
 from blockbuster import blockbuster_ctx
-from persimchat import Settings, abranch, aresume, as_tool, asimulate
 
-TINY = Path(sys.argv[1])
-TOOL = as_tool(Settings(model="offline"), most_messages=2, out="runs")
-
-async def main():
-    with blockbuster_ctx():
-        for again in range(2):
-            run = await asimulate("Tea or coffee?", 2, model="offline", max_messages=2, out="runs")
-            run = await aresume(run.folder, max_messages=3)
-            await abranch(run.folder, 1, say=(run.utterances[0].speaker, "Water."), out="runs")
-            await asimulate("Tea?", 2, mode="debate", model="offline", max_messages=2, judge="persona", out="runs")
-            await asimulate(TINY, model="offline", out="runs")
-            await TOOL.ainvoke({"topic": "Tea or coffee?"})
-
-asyncio.run(main())
+with blockbuster_ctx():
+    for program in open(sys.argv[1], encoding="utf-8").read().split("```python\\n")[1:]:
+        exec(compile(program.split("```")[0], "program", "exec"), {"__name__": "program"})
 """
 
 
-def test_runs_with_a_folder(tmp_path: Path, root: Path) -> None:
-    """A relative folder, shipped personas, a lock: twice, because the first time makes what the second one finds."""
-    done = run(IN_FOLDERS, str(root / "personas" / "stories" / "tiny.yaml"), cwd=tmp_path)
+def test_every_program_of_the_document(tmp_path: Path, root: Path) -> None:
+    """tests/studio/test_embedded.py has more of them on LangGraph's server."""
+    document = root / "docs" / "embedding.md"
+    done = run(DOCUMENTED, str(document), cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert len(list((tmp_path / "runs").glob("*/run.sqlite"))) == 10

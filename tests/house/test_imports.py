@@ -32,7 +32,7 @@ JOINING = ("addresses", "pages", "served_world", "serving")
 PARTS = {
     "folder": ("folder", "events", "kinds", "log"),
     "run": ("run", "folder", "events", "control", "kinds", "log", "threads"),
-    "companion": ("companion", "folder", "log"),
+    "companion": ("companion", "folder", "log", "threads"),
 }
 """What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
 WEB = ("persimchat", "app", "web")

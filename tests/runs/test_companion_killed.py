@@ -98,7 +98,7 @@ async def talked(folder: Path, overlap: str) -> dict[str, Any]:
             async for _ in companion.end():
                 pass
             await companion.settled()
-            world.advance(3_600 * 20)
+            await world.advance(3_600 * 20)
             await companion.pass_time()
             await companion.settled()
         ties = [tie.model_dump(mode="json") for tie in await world.records.ties("Oda Brandvik")]

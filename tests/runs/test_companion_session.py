@@ -294,7 +294,7 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, scri
     async with oda_at_ten(tmp_path / "w") as companion:
         await companion.pass_time()
         assert tasks(script) == ["day_plan", "chunks"] and await seen(companion) == []
-        companion.world.set_time("2025-03-03 11:55")
+        await companion.world.set_time("2025-03-03 11:55")
         await companion.pass_time()
         assert [one["object"] for one in await seen(companion)] == ["smoking"]
         place = await companion.world.records.place()
@@ -303,7 +303,7 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, scri
         assert (told["said"], told["events"]) == ("", ["stove is smoking"])
         await heard(companion.say("What is the matter?"))
         assert "- stove: smoking" in script.prompts("companion")[-1]
-        companion.world.set_time("2025-03-03 12:01")
+        await companion.world.set_time("2025-03-03 12:01")
         await companion.pass_time()
         await companion.pass_time()
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
@@ -312,7 +312,7 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, scri
 async def test_planned_events_happen_behind_an_answer(tmp_path: Path, script: Scripted) -> None:
     async with oda_at_ten(tmp_path / "w") as companion:
         await heard(companion.say("Hello."))
-        companion.world.set_time("2025-03-03 11:52")
+        await companion.world.set_time("2025-03-03 11:52")
         await heard(companion.say("Hello again."))
         await companion.settled()
         assert [one["object"] for one in await seen(companion)] == ["smoking"]
@@ -320,16 +320,16 @@ async def test_planned_events_happen_behind_an_answer(tmp_path: Path, script: Sc
 
 async def test_what_a_closed_world_missed_does_not_happen(tmp_path: Path, script: Scripted) -> None:
     async with oda_at_ten(tmp_path / "w") as companion:
-        companion.world.set_time("2025-03-03 12:30")
+        await companion.world.set_time("2025-03-03 12:30")
     async with oda_at_ten(tmp_path / "w") as companion:
         await companion.pass_time()
         assert await seen(companion) == []
-        companion.world.set_time("2025-03-04 12:30")
+        await companion.world.set_time("2025-03-04 12:30")
         await companion.pass_time()
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
     async with oda_at_ten(tmp_path / "w") as companion:
         await heard(companion.happen([Happening(subject="Lake:Stage:hut:stove", object="lit", importance=1)]))
-        companion.world.set_time("2025-03-05 12:30")
+        await companion.world.set_time("2025-03-05 12:30")
         await companion.pass_time()
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds.", "lit"], (
             "it smokes again, which is not new; the horn sounds once"

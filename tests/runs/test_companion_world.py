@@ -104,18 +104,18 @@ async def test_the_clock_is_kept(tmp_path: Path) -> None:
     place = FERRY.model_copy(update={"clock": Clock(mode="game", start="2025-03-03 08:00")})
     async with opened_world(tmp_path / "w", place) as world:
         assert world.now() == "2025-03-03T08:00:00"
-        world.advance(90)
+        await world.advance(90)
     async with opened_world(tmp_path / "w") as world:
         assert world.now() == "2025-03-03T08:01:30"
-        world.set_time("March 03, 2025, 11:40:00")
+        await world.set_time("March 03, 2025, 11:40:00")
         assert world.now() == "2025-03-03T11:40:00"
         with pytest.raises(InputError, match="not a time"):
-            world.set_time("soon")
+            await world.set_time("soon")
 
 
 async def test_a_wall_clock_may_be_ahead(tmp_path: Path) -> None:
     async with opened_world(tmp_path / "w", FERRY) as world:
-        world.advance(3_600)
+        await world.advance(3_600)
     async with opened_world(tmp_path / "w") as world:
         ahead = datetime.fromisoformat(world.now()) - datetime.now()
         assert 3_590 <= ahead.total_seconds() <= 3_600

@@ -16,6 +16,11 @@ import httpx
 from loopback.server import free_port
 
 START_S = 90
+EMBEDDED = (
+    *("asimulate", "aresume", "abranch", "debate", "story", "tool", "kept_tool"),
+    *("companion", "open_companion", "experiment", "node", "graph_as_node"),
+)
+"""The graphs of embedded.py."""
 RECORDER = """\
 import os, sys
 
@@ -46,10 +51,15 @@ class Server:
 
 
 def _config(root: Path, folder: Path) -> Path:
-    """The project's langgraph.json with full paths, so that the server leaves its files elsewhere, and few of them."""
+    """The project's langgraph.json with full paths, so that the server leaves its files elsewhere, and few of them.
+
+    With it, the graphs of somebody's app, which names them `app_…`.
+    """
     config = json.loads((root / "langgraph.json").read_text(encoding="utf-8"))
     for graph in config["graphs"].values():
         graph["path"] = str(root / graph["path"])
+    app = root / "tests" / "studio" / "embedded.py"
+    config["graphs"] |= {f"app_{name}": {"path": f"{app}:app_{name}", "description": "an app"} for name in EMBEDDED}
     written = folder / "langgraph.json"
     written.write_text(json.dumps({**config, "dependencies": [str(root)], "disable_persistence": True}))
     return written

@@ -358,7 +358,7 @@ async def test_a_served_talk_is_over_by_silence(opening: Opening):
     await world.settled()
     tie = await world.tie("Oda", "Petr")
     assert tie is not None and tie.talk is not None
-    world.advance(3_600)
+    await world.advance(3_600)
     await world.look_after()
     await world.settled()
     tie = await world.tie("Oda", "Petr")

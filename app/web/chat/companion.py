@@ -7,12 +7,10 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import yaml
 from nicegui import app, ui
 
 from ....runs.companion.folder import is_world, served_at
@@ -20,6 +18,7 @@ from ....runs.companion.world import World
 from ....runs.folder.lock import is_held
 from ....state.companion import LONGEST_PERSON, Exchange, Label, person_name
 from ....state.companion.day import activity_at
+from ....state.document import table
 from ....state.errors import PerSimChatError
 from ....state.folders import WORLDS
 from ....state.plain_text import clean, one_line
@@ -255,7 +254,7 @@ COLOURS: Final[Mapping[Label, str]] = {
 @cache
 def expressions() -> Mapping[Label, list[dict[str, str]]]:
     """The shapes of each expression of a face."""
-    found: Any = yaml.safe_load(files("persimchat.app.web").joinpath("faces.yaml").read_text(encoding="utf-8"))
+    found: Any = table(__file__, "../faces.yaml")
     return {label: found[label] for label in COLOURS}
 
 

@@ -23,6 +23,7 @@ from starlette.datastructures import Headers
 
 from ....runs.companion.keys import Key, find_key
 from ....runs.companion.world import World
+from ....runs.threads import in_thread
 from ....state.companion import person_name
 from ....state.errors import InputError, PerSimChatError, suggestion
 from ..api.bodies import JsonRoute
@@ -78,7 +79,7 @@ class Doorkeeper:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         async with self.world.gate.beside():
             known = scheme.lower() == "bearer"
-            key = find_key(self.world.store, self.world.name, given.strip()) if known else None
+            key = await in_thread(find_key, self.world.store, self.world.name, given.strip()) if known else None
         if key is None and not self.local:
             raise NoKey("a key of this world is needed", remedy="Make one: persimchat companion key.")
         return key
