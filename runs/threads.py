@@ -17,6 +17,7 @@ async def in_thread(work: Callable[..., Result], *given: object) -> Result:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        task.exception()  # looked at, so that nobody is told of it later: the caller is gone
         raise
 
 

@@ -19,7 +19,7 @@ OUTPUT = ("text",)
 
 FETCHED = "needs a model that is fetched first: make real does, and tests/models/test_getting.py gets from loopback"
 HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf"
-EFFECT = "takes minutes: tests/experiments/test_story_effects.py runs the example with fewer seeds"
+EFFECT = "takes minutes: tests/experiments/test_stories.py runs the example with fewer seeds (`make long`)"
 CLUSTER = "needs several machines: tests/experiments/test_engines.py runs workers on this one"
 
 SERVED = "needs a world that is served: tests/web/test_v1_served.py"

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -157,13 +158,12 @@ def opened_file(path: Path) -> Iterator[Kept]:
         log = stack.enter_context(Log(path, KINDS))
         log.check(leave_out=["asked_model"])
         one, other = (
-            stack.enter_context(
-                closing(sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False, isolation_level=level))
-            )
-            for level in _LEVELS
+            sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False, isolation_level=level) for level in _LEVELS
         )
+        threads, store = Threads(one, Serializer(str(path)), log.settle), Store(other)
+        stack.callback(_close, one, threads.lock)
+        stack.callback(_close, other, store.lock)
         try:
-            threads, store = Threads(one, Serializer(str(path)), log.settle), Store(other)
             threads.setup()
             store.setup()
             for connection in (one, other):
@@ -176,6 +176,12 @@ def opened_file(path: Path) -> Iterator[Kept]:
                 where=str(path),
                 remedy="Check free space and permissions.",
             ) from error
+
+
+def _close(connection: sqlite3.Connection, lock: threading.Lock) -> None:
+    """Close a connection once no thread writes with it: LangGraph waits for no write of a step that is stopped."""
+    with lock:
+        connection.close()
 
 
 # What a world is: the last event `opened`

@@ -319,7 +319,7 @@ def test_a_study_can_be_planned_at_a_small_size(name: str, small: Any):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(STUDIES, 3))
+@pytest.mark.parametrize("name", sampled(STUDIES, 1))
 def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PERSIMCHAT_MODEL", "offline")
     path = tmp_path / "study.yaml"
@@ -331,7 +331,7 @@ def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(STUDIES, 2))
+@pytest.mark.parametrize("name", sampled(STUDIES, 1))
 async def test_each_study_runs_offline_at_a_small_size(name: str, small: Any, tmp_path: Path):
     results = await arun_experiment(Experiment.load(small(name, fewer=True)), tmp_path / "results")
     assert results.outcome is not None and not results.outcome.failed

@@ -221,7 +221,7 @@ def test_winners(root: Path, tmp_path: Path):
     assert "## parts" in codebook
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_ablations(root: Path, tmp_path: Path):
     folder = held(root, tmp_path, "ablations", seed=[0])
     grams = {row["variant"]: float(row["mean"]) for row in rows(folder, "groups") if row["measure"] == "bigrams_words"}
@@ -379,7 +379,7 @@ def test_only_a_branch_chooses(make: Make, refused: Callable[..., str]) -> None:
 # ── the example ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_the_example_says_what_one_private_word_does(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,7 @@ SHAPES = st.tuples(
 
 
 @pytest.mark.proof
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(SHAPES)
 async def test_no_shape_of_story_leaks(shape: tuple[int, int, list[dict[str, Any]], int, bool]) -> None:
     mains, others, stages, rounds, impressions = shape
@@ -158,7 +158,7 @@ COGNITION = st.sampled_from(["full", "compact", "lean"])
 
 
 @pytest.mark.proof
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples // 6)
 @given(st.integers(5, 7), st.lists(ALONE, min_size=1, max_size=3), st.integers(1, 2), COGNITION, st.booleans())
 async def test_no_shape_of_breakouts_leaks(
     people: int, stages: list[dict[str, Any]], rounds: int, cognition: str, filtering: bool
@@ -172,7 +172,7 @@ async def test_no_shape_of_breakouts_leaks(
 
 
 @pytest.mark.proof
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples // 6)
 @given(st.integers(2, 3), st.integers(3, 3), st.lists(st.one_of(ALONE, BY_TWO), min_size=1, max_size=3), COGNITION)
 async def test_no_story_whose_minds_hear_leaks(
     mains: int, others: int, stages: list[dict[str, Any]], cognition: str

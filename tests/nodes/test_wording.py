@@ -328,7 +328,7 @@ def benchmark(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_the_check_makes_a_model_that_repeats_itself_repeat_less(benchmark: ModuleType) -> None:
     rows = benchmark.before_and_after(["Is it ever right to lie?"], 24, 0.7, 1.0)
     before, after = rows["repeats itself, check off"], rows["repeats itself, check on"]

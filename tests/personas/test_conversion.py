@@ -204,7 +204,7 @@ def test_whatever_is_converted_reads_back_the_same(
     assert load_persona(path.with_name("b.yaml")) == people[0].persona
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_a_thousand_people(write: Write):
     data = [{"name": f"Person N{n}", "bio": f"Number {n}.", "age": n % 90, "shoes": n} for n in range(1000)]
     conversion = run(write("a.json", json.dumps(data)))

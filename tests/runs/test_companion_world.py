@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from companion_worlds import files_with, kept_in, keys_of
 from persimchat.memory.store import MemoryStore
 from persimchat.runs.companion.changing import rename_person
 from persimchat.runs.companion.events import KINDS
-from persimchat.runs.companion.folder import WORLD, companion_settings, read_world
+from persimchat.runs.companion.folder import WORLD, companion_settings, opened_file, read_world
 from persimchat.runs.companion.keys import find_key, remove_keys, rename_keys
 from persimchat.runs.companion.reembedding import cost_of
 from persimchat.runs.companion.requests import made_on
@@ -238,3 +239,27 @@ async def test_an_exchange_adds_twenty_kilobytes_at_most(tmp_path: Path) -> None
     first = size()
     await talk(tmp_path / "w", *[words] * 60)
     assert (size() - first) / 60 <= 20_000
+
+
+@pytest.mark.parametrize("part", ["threads", "store"])
+def test_a_world_is_closed_after_what_a_stopped_step_still_writes(part: str, tmp_path: Path) -> None:
+    """SQLite crashes the process where a connection is closed under a thread that writes."""
+    inside, released, failed = threading.Event(), threading.Event(), []
+
+    def write() -> None:
+        with kept.threads.cursor() if part == "threads" else kept.store._cursor() as cursor:
+            inside.set()
+            released.wait(60)
+            try:
+                cursor.execute("SELECT 1").fetchall()
+            except sqlite3.Error as error:
+                failed.append(error)
+
+    with opened_file(tmp_path / "world.sqlite") as kept:
+        writing = threading.Thread(target=write)
+        writing.start()
+        assert inside.wait(60)
+        threading.Timer(0.1, released.set).start()
+    assert released.is_set()
+    writing.join(60)
+    assert not failed
