@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
@@ -18,7 +19,13 @@ from ..models.ledger import LEDGER, Ledger
 from ..state.errors import BudgetExhausted
 from ..state.settings import Settings
 from .context import settings_of
-from .langgraph_compat import abegin_above_kept, begin_above_kept, saver_around
+from .langgraph_compat import (
+    abegin_above_kept,
+    begin_above_kept,
+    cancelled_with_parents,
+    saver_around,
+    stopped_with_parents,
+)
 from .node import wait_for
 from .redacting import redact_told
 
@@ -127,11 +134,15 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         if _needs_ledger(place, kept):
             own = OwnLedger(_used(self.get_state(kept)) if kept else {}, options)
         config = own.added_to(config, place) if own else config
+        left = threading.Event()
         try:
-            for part in super().stream(_begun(input), config, context=context or self.settings, **options):
-                if own:
-                    own.see(part)
-                yield part
+            with stopped_with_parents(left.set, place):
+                for part in super().stream(_begun(input), config, context=context or self.settings, **options):
+                    if left.is_set():
+                        return
+                    if own:
+                        own.see(part)
+                    yield part
         except BudgetExhausted as spent:
             if own is None:
                 raise
@@ -156,7 +167,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         config = own.added_to(config, place) if own else config
         stream: Any = super().astream(_begun(input), config, context=context or self.settings, **options)
         try:
-            async with aclosing(stream) as parts:
+            async with aclosing(stream) as parts, cancelled_with_parents(place):
                 async for part in parts:
                     if own:
                         own.see(part)

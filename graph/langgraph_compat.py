@@ -10,11 +10,14 @@ old ones, and a resumed run would ignore them; so new ones get greater ids than 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
-from langchain_core.runnables.config import set_config_context
+from langchain_core.runnables.config import ensure_config, set_config_context
 from langchain_core.tracers.langchain import LangChainTracer
 from langchain_core.tracers.schemas import Run
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -31,6 +34,8 @@ UNCHECKPOINTED: Final[RunnableConfig] = {"configurable": {"__pregel_durability":
 """Configuration for a graph without checkpoints that a node of a graph with checkpoints runs."""
 _TASK: Final = "__pregel_task_id"
 """Key in `configurable` that code has inside a node only."""
+_CALL: Final = "__pregel_call"
+"""Key in `configurable` of a function that leads to the surrounding graph's loop."""
 _LONGEST: Final = 60
 """Bits of the time in a checkpoint's id; a later time would start from 0 again."""
 
@@ -54,6 +59,69 @@ def saver_around(configurable: Mapping[str, Any]) -> Any:
 def is_inside_node(configurable: Mapping[str, Any]) -> bool:
     """Whether the code runs inside a node of a graph."""
     return _TASK in configurable
+
+
+@contextmanager
+def stopped_with_parents(stop: Callable[[], object], configurable: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Call something when, during the body, somebody leaves the stream of a graph around this one before its end.
+
+    LangGraph cancels the nodes of a stream that is left in a task of its own. Servers that cancel again and again
+    (Starlette, by anyio) cancel this task before it begins, so that its nodes go on for nobody.
+
+    Args:
+        stop: called where the stream is left: by an error, a cancelled reader, a closed generator.
+        configurable: of the surrounding node, where LangGraph's context does not have it.
+    """
+    around = []
+    configurable = {**ensure_config()["configurable"], **(configurable or {})}
+    while (loop := _loop_around(configurable)) is not None:
+        around.append(_followers(loop.stack))
+        configurable = loop.config["configurable"]
+    for followers in around:
+        followers.append(stop)
+    try:
+        yield
+    finally:
+        for followers in around:
+            followers.remove(stop)
+
+
+@asynccontextmanager
+async def cancelled_with_parents(configurable: Mapping[str, Any] | None = None) -> AsyncIterator[None]:
+    """Cancel the running task when somebody leaves the stream of a graph around it."""
+    task = asyncio.current_task()
+    assert task is not None
+
+    def stop() -> None:
+        if task is not asyncio.current_task():
+            task.cancel()
+
+    with stopped_with_parents(stop, configurable):
+        yield
+
+
+def _loop_around(configurable: Mapping[str, Any]) -> Any:
+    """What drives the surrounding graph; None outside of any."""
+    call = configurable.get(_CALL)
+    return getattr(call.keywords.get("schedule_task"), "__self__", None) if isinstance(call, partial) else None
+
+
+def _followers(stack: ExitStack | AsyncExitStack) -> list[Callable[[], object]]:
+    """What is called when an exit stack is left by an error, or by a generator's end."""
+    known: list[Callable[[], object]] | None = vars(stack).get("followers")
+    if known is not None:
+        return known
+    found: list[Callable[[], object]] = []
+    name = "__aexit__" if isinstance(stack, AsyncExitStack) else "__exit__"
+    leave = getattr(stack, name)
+
+    def leaving(kind: type[BaseException] | None, *about: Any) -> Any:
+        for stop in [] if kind is None else list(found):
+            stop()
+        return leave(kind, *about)
+
+    vars(stack).update({"followers": found, name: leaving})
+    return found
 
 
 def make_ids_above(newest: str) -> bool:

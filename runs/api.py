@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
+from ..graph.langgraph_compat import cancelled_with_parents
 from ..graph.node import wait_for
 from ..personas.scenario import default_participants, load_scenario, make_scenario
 from ..state.configuration import load_settings
@@ -78,8 +79,9 @@ _OF_STOPPED: Final = ("run", "conclusion", "outcome", "totals", "usage", "folder
 
 
 async def collected(events: AsyncIterator[Event]) -> Result:
-    """The result of an event stream that runs to its end."""
-    return result_of([event async for event in events])
+    """The result of an event stream that runs to its end, or until nobody reads the graph around it any more."""
+    async with cancelled_with_parents():
+        return result_of([event async for event in events])
 
 
 def result_of(events: Iterable[Event]) -> Result:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 import warnings
 from pathlib import Path
 from typing import Any, TypedDict
 
+import pytest
 from langchain_core.tracers.langchain import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.config import get_config
+from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -44,6 +47,51 @@ def test_a_node_knows_the_checkpointer_around_it() -> None:
     around.invoke({"seen": None}, {"configurable": {"thread_id": "t"}})
     assert seen == [(None, True), (saver, True)]
     assert not seam.is_inside_node({})
+
+
+@pytest.mark.parametrize("deep", [1, 2])
+async def test_a_node_hears_that_a_stream_around_it_is_left(deep: int) -> None:
+    told: list[str] = []
+
+    async def look(_: Any) -> dict[str, Any]:
+        with seam.stopped_with_parents(lambda: told.append("left")):
+            get_stream_writer()("begun")
+            await asyncio.Event().wait()
+        return {}
+
+    graph = _graph(look)
+    for _ in range(deep - 1):
+        graph = _graph(graph)
+    stream = graph.astream({"seen": None}, stream_mode="custom", subgraphs=True)
+    await anext(stream)
+    assert not told
+    await stream.aclose()
+    assert set(told) == {"left"}
+
+
+def test_a_node_hears_it_in_ordinary_code_too() -> None:
+    told = threading.Event()
+
+    def look(_: Any) -> dict[str, Any]:
+        with seam.stopped_with_parents(told.set):
+            get_stream_writer()("begun")
+            return {"seen": told.wait(60)}
+
+    stream = _graph(look).stream({"seen": None}, stream_mode="custom")
+    next(stream)
+    stream.close()  # waits for the node
+    assert told.is_set()
+
+
+async def test_whoever_reads_to_the_end_is_told_nothing() -> None:
+    told: list[str] = []
+
+    async def look(_: Any) -> dict[str, Any]:
+        with seam.stopped_with_parents(lambda: told.append("left")):
+            return {"seen": 1}
+
+    assert await _graph(look).ainvoke({"seen": None}) == {"seen": 1}
+    assert not told
 
 
 class _Kind(CompiledStateGraph[Any, Any, Any, Any]):
