@@ -16,13 +16,14 @@ from langgraph.types import StateSnapshot, StateUpdate
 
 from ..memory.recollection import let_go
 from ..models.ledger import LEDGER, Ledger
-from ..state.errors import BudgetExhausted
+from ..state.errors import BudgetExhausted, InputError
 from ..state.settings import Settings
 from .context import settings_of
 from .langgraph_compat import (
     abegin_above_kept,
     begin_above_kept,
     cancelled_with_parents,
+    is_inside_node,
     saver_around,
     stopped_with_parents,
 )
@@ -126,6 +127,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> Iterator[Any]:
         """Hold the conversation; LangGraph's `invoke` calls this, too."""
+        context = self._context(config, context)
         begin_above_kept(self.checkpointer, config)
         manager = CallbackManager.configure(inheritable_callbacks=self._callbacks(config))
         config, held = self._holding(_unlimited(config, manager))
@@ -137,7 +139,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         left = threading.Event()
         try:
             with stopped_with_parents(left.set, place):
-                for part in super().stream(_begun(input), config, context=context or self.settings, **options):
+                for part in super().stream(_begun(input), config, context=context, **options):
                     if left.is_set():
                         return
                     if own:
@@ -155,6 +157,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> AsyncIterator[Any]:
         """Hold the conversation; LangGraph's `ainvoke` calls this, too."""
+        context = self._context(config, context)
         await abegin_above_kept(self.checkpointer, config)
         callbacks = self._callbacks(config)
         # In a thread, because the first use of LangSmith's client reads files.
@@ -165,7 +168,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         if _needs_ledger(place, kept):
             own = OwnLedger(_used(await self.aget_state(kept)) if kept else {}, options)
         config = own.added_to(config, place) if own else config
-        stream: Any = super().astream(_begun(input), config, context=context or self.settings, **options)
+        stream: Any = super().astream(_begun(input), config, context=context, **options)
         try:
             async with aclosing(stream) as parts, cancelled_with_parents(place):
                 async for part in parts:
@@ -192,6 +195,30 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Change a thread's state; LangGraph's `aupdate_state` calls this, too."""
         await abegin_above_kept(self.checkpointer, config)
         return await super().abulk_update_state(config, supersteps)
+
+    def _context(self, config: RunnableConfig | None, context: Any) -> Any:
+        """The context, with the settings that stand in `configurable`, as LangGraph's server takes them.
+
+        Inside another graph, `configurable` is that graph's, whose names may mean something else.
+
+        Raises:
+            InputError: the context says otherwise, or a setting is invalid.
+        """
+        place = (config or {}).get("configurable") or (self.config or {}).get("configurable") or {}
+        named = {name: value for name, value in place.items() if name in Settings.model_fields}
+        given = context or self.settings
+        if not named or is_inside_node(place):
+            return given
+        if not context:
+            return named if given is None else settings_of({**given.model_dump(exclude_unset=True), **named})
+        known = context if isinstance(context, Mapping) else vars(settings_of(context))
+        if other := [name for name, value in named.items() if known.get(name, value) != value]:
+            raise InputError(
+                f"{other[0]} is {known[other[0]]!r} in the context and {named[other[0]]!r} in configurable",
+                where="configurable",
+                remedy="Give settings in one place: context={…}.",
+            )
+        return {**named, **context} if isinstance(context, Mapping) else context
 
     def _holding(self, config: RunnableConfig) -> tuple[RunnableConfig, list[tuple[str, str]]]:
         """The configuration, with a list under `HELD` if the conversation cannot be resumed afterwards.

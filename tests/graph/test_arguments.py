@@ -158,3 +158,35 @@ def test_what_does_not_fit_is_refused_at_once() -> None:
         around(ANN, BEN, CY)
     with pytest.raises(InputError, match="there is no participant 'Zoe'"):
         conversation_node(Settings(), participants=["Zeynep", "Rowan"], story={"characters": {"Zoe": {}}})
+
+
+# ── settings in `configurable`, as LangGraph's server takes them ───────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("own", [None, SETTINGS])
+@pytest.mark.parametrize("context", [None, {"model": "offline"}, {"max_messages": 2}])
+async def test_settings_in_configurable_count(own: Settings | None, context: dict[str, Any] | None) -> None:
+    group = build_conversation(settings=own)
+    place: Any = {"configurable": {"model": "offline", "max_messages": 2, "thread_id": "t"}}
+    assert group.invoke({"topic": "Tea?"}, place, context=context)["turn"] == 2
+    assert (await group.ainvoke({"topic": "Tea?"}, place, context=context))["turn"] == 2
+    assert group.with_config(place).invoke({"topic": "Tea?"}, context=context)["turn"] == 2
+
+
+@pytest.mark.parametrize("context", [{"max_messages": 3}, SETTINGS])
+def test_settings_in_two_places_do_not_contradict_each_other(refused: Callable[..., str], context: Any) -> None:
+    group, place = build_conversation(), {"configurable": {"max_messages": 2}}
+    refused(lambda: group.invoke({"topic": "Tea?"}, place, context=context), "max_messages is", "in configurable")
+
+
+def test_a_wrong_setting_in_configurable_is_refused(refused: Callable[..., str]) -> None:
+    group = build_conversation()
+    refused(lambda: group.invoke({"topic": "Tea?"}, {"configurable": {"max_messages": 0}}), "max_messages", "not 0")
+
+
+def test_in_a_graph_configurable_is_that_graphs() -> None:
+    builder = StateGraph(dict)
+    builder.add_node("group", build_conversation(settings=SETTINGS))
+    builder.add_edge(START, "group")
+    told = builder.compile().invoke({"topic": "Tea?"}, {"configurable": {"max_messages": 3, "seed": "theirs"}})
+    assert told["turn"] == 1
