@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from ..state.errors import PerSimChatError
+from ..state.errors import InputError, PerSimChatError
 from ..state.plain_text import one_line
 from .commands import (
     companion,
@@ -49,6 +51,9 @@ from .output import (
     usage_line,
     warn,
 )
+
+_UNREAD: Final = re.compile("[\ud800-\udfff]")
+"""What Python makes of a byte that it cannot read."""
 
 _EPILOG = """\b
 [bold]Start here[/bold]
@@ -173,11 +178,25 @@ def _refused(error: OSError) -> str:
     return f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Check free space and permissions."
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    try:
-        code = app(
-            list(sys.argv[1:] if arguments is None else arguments), prog_name="persimchat", standalone_mode=False
+def _refuse_letters(given: Sequence[str]) -> None:
+    """Refuse letters that the language setting of the terminal does not have; Python has only bytes of them.
+
+    Raises:
+        InputError: an argument or the current folder's name has some.
+    """
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8" and "--help" not in given and any(_UNREAD.search(one) for one in (*given, str(Path.cwd()))):
+        raise InputError(
+            f"an argument or the folder has letters that this terminal's language setting does not have ({encoding})",
+            remedy="Choose one with UTF-8, for example: export LC_ALL=C.UTF-8.",
         )
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _refuse_letters(given)
+        code = app(given, prog_name="persimchat", standalone_mode=False)
     except PerSimChatError as error:
         warn(f"persimchat: error: {one_line(str(error))}")
         return error.exit_code

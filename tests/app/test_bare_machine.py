@@ -1,4 +1,4 @@
-"""A user without a home, as containers with a number for a user have: commands and the server do without one."""
+"""A user without a home, as containers with a number for a user have, and a terminal without UTF-8."""
 
 from __future__ import annotations
 
@@ -66,3 +66,20 @@ def test_the_server_does_without(homeless: dict[str, str], tmp_path: Path) -> No
     finally:
         serving.terminate()
         serving.wait(60)
+
+
+ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+
+
+@pytest.mark.parametrize(("folder", "topic", "code"), [("plain", "Tea?", 0), ("plain", "Té?", 2), ("ärger", "Tea?", 2)])
+def test_a_terminal_without_utf_8(tmp_path: Path, folder: str, topic: str, code: int) -> None:
+    """What it can do works; what it cannot is told in one sentence, with the remedy, which works."""
+    (tmp_path / folder).mkdir()
+    for ended, more in ((code, ASCII), (0, {"LC_ALL": "C.UTF-8"})):
+        done = subprocess.run(
+            [sys.executable, "-m", "persimchat", "run", topic, "-n", "2", "--messages", "1", "--model", "offline"],
+            cwd=tmp_path / folder, env={**os.environ, **more}, capture_output=True, timeout=200,
+        )  # fmt: skip
+        told = done.stderr.decode()
+        assert done.returncode == ended, told
+        assert (told.count("\n") == 1 and "export LC_ALL=C.UTF-8" in told) == bool(ended), told
