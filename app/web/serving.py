@@ -14,6 +14,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,7 +25,7 @@ from fastapi import FastAPI
 from nicegui import ui
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,6 +63,15 @@ POLICY: Final = (
 
 _HOST: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\[\]:@/?#\s]+)(?::\d{1,5})?")
 """A header Host: a name or an address, and a port."""
+
+
+_REFUSAL: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>PerSimChat</title><style>
+:root {{ color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }}
+main {{ max-width: 32rem; margin: 15vh auto 0; padding: 0 1.5rem; }}
+</style></head><body><main><h1>PerSimChat</h1><p>{why}</p></main></body></html>
+"""
 
 
 class Guard:
@@ -232,7 +242,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": why})
         return
-    await PlainTextResponse(why, status_code=403)(scope, receive, send)
+    reads_pages = "text/html" in HTTPConnection(scope).headers.get("accept", "")
+    answer = HTMLResponse(_REFUSAL.format(why=escape(why))) if reads_pages else PlainTextResponse(why)
+    answer.status_code = 403
+    await answer(scope, receive, _with_headers(send))
 
 
 # An application that is made when somebody asks it, so that the server is up before it is loaded

@@ -106,6 +106,15 @@ def test_other_pages(origin: str):
         assert connected.receive_text() == "inside"
 
 
+def test_a_browser_gets_a_page_for_a_refusal():
+    outside = client(Guard(INSIDE, frozenset(), TOKEN))
+    told = outside.get("/", headers={"accept": "text/html,*/*"})
+    assert (told.status_code, told.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "<h1>PerSimChat</h1><p>A token is needed: open the address" in told.text
+    assert told.headers["content-security-policy"] == POLICY
+    assert outside.get("/").headers["content-type"] == "text/plain; charset=utf-8"
+
+
 def test_a_token_is_asked_for_and_kept_out_of_the_address():
     outside = client(Guard(INSIDE, frozenset(), TOKEN))
     assert outside.get("/").status_code == 403
