@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -27,6 +28,16 @@ _HEADER: Final = struct.Struct("<i4Q")
 """The beginning of hnswlib's header.bin: version, an offset, places, places used, bytes of a place."""
 _LENGTH: Final = 4
 """Bytes of a place in length.bin."""
+_CODE: Final = re.compile(r"\(code: (\d+)\)")
+_PRIMARY: Final = 0xFF
+"""The bits of SQLite's code that say what has failed; the others say where."""
+_REMEDIES: Final = {
+    5: "Another process uses it: wait until it has ended, or choose another folder.",
+    8: "Choose a folder whose files you may write to.",
+    10: "The disk cannot be read or written: look into the system's log, or choose a folder on another one.",
+    13: "The disk is full: make room on it.",
+}
+_OTHERWISE: Final = "Choose an empty folder, or one that Chroma has made."
 _FORMS: Final = "Use run, ephemeral, a folder, or http://host:port of a Chroma server."
 
 
@@ -148,14 +159,19 @@ def _folder(location: str, quiet: ChromaSettings) -> ClientAPI:
             remedy="Choose a folder that you may write to.",
         )
     try:
+        tempfile.gettempdir()
+    except FileNotFoundError:  # SQLite then has none either
+        os.environ["SQLITE_TMPDIR"] = location
+    try:
         from chromadb import PersistentClient
 
         return PersistentClient(path=location, settings=quiet)
     except (errors().ChromaError, ValueError, OSError, RuntimeError) as error:
+        code = _CODE.search(str(error))
         raise InputError(
             f"the memory store cannot be opened: {short(str(error))}",
             where=location,
-            remedy="Choose an empty folder, or one that Chroma has made.",
+            remedy=_REMEDIES.get(int(code[1]) & _PRIMARY if code else 0, _OTHERWISE),
         ) from error
 
 

@@ -27,6 +27,8 @@ from .folder.jsonl import as_text, fitting
 FORMAT: Final = 3
 """The version of the file, in SQLite's `user_version`."""
 
+IN_MEMORY: Final = "PRAGMA temp_store = MEMORY;"
+"""Lets SQLite do without a folder for temporary files, which a container may not have."""
 _PATIENCE_S: Final = 30.0
 """Seconds to wait while another connection writes."""
 _TABLE: Final = """
@@ -132,6 +134,7 @@ class Log:
         db = sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
         try:
             db.create_function("seal_of", 5, seal, deterministic=True)
+            db.execute(IN_MEMORY)
             ((version,),) = db.execute("PRAGMA user_version").fetchall()
             known = "SELECT name FROM sqlite_master WHERE type = 'table'"
             tables = {name for (name,) in db.execute(known)}

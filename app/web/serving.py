@@ -22,6 +22,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import uvicorn
 from fastapi import FastAPI
+from nicegui import run as nicegui_run
 from nicegui import ui
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
@@ -330,6 +331,8 @@ def web_app(
     if v1 is not None:
         whole.mount("/v1", v1)
     register(web)
+    # NiceGUI makes a pool of processes that no page here uses, and does not start where it cannot (/dev/shm read-only).
+    nicegui_run.setup = lambda: None
     ui.run_with(
         whole,
         title="PerSimChat",

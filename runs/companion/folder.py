@@ -44,7 +44,7 @@ from ...state.settings import Settings
 from ..folder.checkpoint_file import Serializer
 from ..folder.lock import LOCK, PID, held, is_held
 from ..folder.manifest import public, versions
-from ..log import Log
+from ..log import IN_MEMORY, Log
 from ..threads import in_thread
 from .events import KINDS, Opened
 from .personal_data import Person
@@ -59,6 +59,7 @@ _WAIT_S: Final = 30
 _LEVELS: Final[tuple[Literal["DEFERRED"] | None, ...]] = ("DEFERRED", None)
 """Who begins a transaction: Python, or LangGraph's store."""
 _INDEXES: Final = """
+    PRAGMA temp_store = MEMORY;
     PRAGMA synchronous = NORMAL;
     CREATE INDEX IF NOT EXISTS exchanges_by_id ON events (body ->> '$.id') WHERE kind = 'exchange';
     CREATE INDEX IF NOT EXISTS exchanges_by_pair ON events (agent, body ->> '$.person') WHERE kind = 'exchange';
@@ -359,10 +360,11 @@ def renewed(folder: Path, **changed: Any) -> Iterator[tuple[sqlite3.Connection, 
     memories = folder / next(name for name in _MEMORIES if name != known.memories)
     try:
         with closing(sqlite3.connect(folder / WORLD, timeout=_WAIT_S)) as old:
+            old.execute(IN_MEMORY)
             old.execute("PRAGMA journal_mode = DELETE")  # no log is left that would be taken for the new file's
             old.execute("VACUUM INTO ?", (str(new),))
         with closing(sqlite3.connect(new)) as copy:
-            copy.executescript("PRAGMA journal_mode = MEMORY; PRAGMA secure_delete = ON;")
+            copy.executescript(f"{IN_MEMORY} PRAGMA journal_mode = MEMORY; PRAGMA secure_delete = ON;")
             yield copy, memories
             copy.commit()
             copy.execute("VACUUM")

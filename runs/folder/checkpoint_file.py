@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -52,6 +52,7 @@ _SEALED: Final = {"checkpoints": _CHECKPOINTS, "writes": _WRITES}
 """By table, the columns that a seal covers: all but the value."""
 
 _NEW_FILE: Final = """
+    PRAGMA temp_store = MEMORY;
     PRAGMA page_size = 16384;
     PRAGMA journal_mode = WAL;
     PRAGMA wal_autocheckpoint = 250;
@@ -144,6 +145,7 @@ class FileSaver(AsyncSqliteSaver):
 
     def _open_writer(self) -> None:
         self._writer = sqlite3.connect(self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+        self._writer.execute("PRAGMA temp_store = MEMORY")
         self._writer.execute("PRAGMA synchronous=NORMAL")  # only a power failure can lose the last checkpoints
 
     def _write(self, work: Callable[[sqlite3.Connection], Any]) -> None:
@@ -155,7 +157,8 @@ class FileSaver(AsyncSqliteSaver):
             try:
                 work(self._writer)
             except BaseException:
-                self._writer.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # SQLite has rolled some back itself; the first error is told
+                    self._writer.execute("ROLLBACK")
                 raise
             self._writer.execute("COMMIT")
 

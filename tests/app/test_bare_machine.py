@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -63,6 +65,42 @@ def test_the_server_does_without(homeless: dict[str, str], tmp_path: Path) -> No
         url = serving.stdout.readline().split()[1].rstrip("/")
         for path in ("/", "/models", "/api/models", "/api/health"):
             assert httpx.get(f"{url}{path}", timeout=90).status_code == 200, path
+    finally:
+        serving.terminate()
+        serving.wait(60)
+
+
+READ_ONLY = """
+for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro tmpfs "$folder" || exit 99; done
+cd "$1" && shift && exec "$@"
+"""
+"""No place for temporary files but the folder that the program is begun in."""
+
+
+@pytest.fixture
+def beside() -> Iterator[Path]:
+    """A folder that is not in /tmp."""
+    with tempfile.TemporaryDirectory(dir=Path.home()) as folder:
+        yield Path(folder)
+
+
+def test_where_little_can_be_written(beside: Path) -> None:
+    """As in a container with a read-only file system: one folder can be written, and no place for temporary files."""
+    started = ["unshare", "-m", "bash", "-c", READ_ONLY, "bash", str(beside), sys.executable, "-m", "persimchat"]
+    for words in COMMANDS[:4]:
+        done = subprocess.run([*started, *words], capture_output=True, text=True, timeout=200)
+        if "unshare" in done.stderr or done.returncode == 99:
+            pytest.skip("this user may not mount anything")
+        assert done.returncode == 0, (words, done.stderr[-2000:])
+        assert "Traceback" not in done.stderr
+    nowhere = [*started[:6], "/dev/shm", *started[7:], *COMMANDS[0], "--out", str(beside / "runs")]
+    done = subprocess.run(nowhere, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    serving = subprocess.Popen([*started, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert serving.stdout is not None
+        address = next(word for line in serving.stdout for word in line.split() if word.startswith("http://"))
+        assert httpx.get(address, timeout=60).status_code == 200
     finally:
         serving.terminate()
         serving.wait(60)
