@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from ..models.limits import ModelLimit
@@ -299,7 +298,7 @@ class _Driver:
         """Account for a cell that has ended."""
         cell = planned.cell.id
         self.ended += 1
-        standing = await in_thread(partial(self.place.standing, cell, anew=cell in self.renewing))
+        standing = await in_thread(self.place.standing, cell, anew=cell in self.renewing)
         total = standing.manifest.usage.total if standing.manifest is not None else None
         earlier = self.used.get(cell, Totals())
         if total is not None:
@@ -317,7 +316,7 @@ class _Driver:
             await in_thread(self.place.tell, "budget", cell)
         else:
             self.outcome.failed[cell] = why or "it did not come to its end"
-            await in_thread(partial(self.place.tell, "failed", cell, why=self.outcome.failed[cell]))
+            await in_thread(self.place.tell, "failed", cell, why=self.outcome.failed[cell])
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
             self.outcome.gave_up = True

@@ -10,9 +10,9 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-async def in_thread(work: Callable[..., Result], *given: object) -> Result:
+async def in_thread(work: Callable[..., Result], *given: object, **named: object) -> Result:
     """Do blocking work in a thread. A cancelled caller waits for its end, so no other write runs beside it."""
-    task = asyncio.ensure_future(asyncio.to_thread(work, *given))
+    task = asyncio.ensure_future(asyncio.to_thread(work, *given, **named))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -97,26 +97,21 @@ class Threads(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Keep a checkpoint, and delete those before it."""
-        return await in_thread(self._put_alone, config, checkpoint, metadata, new_versions)
+
+        def keep() -> RunnableConfig:
+            self._before()
+            kept, place = self.put(config, checkpoint, metadata, new_versions), config["configurable"]
+            if not place.get("checkpoint_ns"):
+                self._delete_others(str(place["thread_id"]), checkpoint["id"])
+            return kept
+
+        return await in_thread(keep)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Keep the writes of a task before its step is over."""
         await in_thread(self.put_writes, config, writes, task_id, task_path)
-
-    def _put_alone(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        self._before()
-        kept, place = self.put(config, checkpoint, metadata, new_versions), config["configurable"]
-        if not place.get("checkpoint_ns"):
-            self._delete_others(str(place["thread_id"]), checkpoint["id"])
-        return kept
 
     def _delete_others(self, thread: str, newest: str) -> None:
         with self.cursor() as cursor:
