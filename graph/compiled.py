@@ -24,6 +24,7 @@ from .langgraph_compat import (
     begin_above_kept,
     cancelled_with_parents,
     is_inside_node,
+    is_served,
     saver_around,
     stopped_with_parents,
 )
@@ -207,7 +208,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         place = (config or {}).get("configurable") or (self.config or {}).get("configurable") or {}
         named = {name: value for name, value in place.items() if name in Settings.model_fields}
         given = context or self.settings
-        if not named or is_inside_node(place):
+        if not named or is_inside_node(place) or (context and is_served(place)):
             return given
         if not context:
             return named if given is None else settings_of({**given.model_dump(exclude_unset=True), **named})

@@ -56,6 +56,11 @@ def saver_around(configurable: Mapping[str, Any]) -> Any:
     return configurable.get(_SAVER)
 
 
+def is_served(place: Mapping[str, Any]) -> bool:
+    """Whether LangGraph's server runs a graph: its `configurable` mirrors the context, with leftovers of the thread."""
+    return "langgraph_request_id" in place
+
+
 def is_inside_node(configurable: Mapping[str, Any]) -> bool:
     """Whether the code runs inside a node of a graph."""
     return _TASK in configurable

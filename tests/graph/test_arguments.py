@@ -179,6 +179,12 @@ def test_settings_in_two_places_do_not_contradict_each_other(refused: Callable[.
     refused(lambda: group.invoke({"topic": "Tea?"}, place, context=context), "max_messages is", "in configurable")
 
 
+def test_on_langgraphs_server_the_context_counts() -> None:
+    """Its `configurable` holds what earlier contexts of the thread said."""
+    place: Any = {"configurable": {"max_messages": 3, "pattern": "round_robin", "langgraph_request_id": "1"}}
+    assert build_conversation().invoke({"topic": "Tea?"}, place, context={"max_messages": 2})["turn"] == 2
+
+
 def test_a_wrong_setting_in_configurable_is_refused(refused: Callable[..., str]) -> None:
     group = build_conversation()
     refused(lambda: group.invoke({"topic": "Tea?"}, {"configurable": {"max_messages": 0}}), "max_messages", "not 0")
