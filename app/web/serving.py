@@ -66,6 +66,10 @@ _HOST: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\[\]:@/?#\s]+)(?::\d{1,5})?"
 """A header Host: a name or an address, and a port."""
 
 
+_PREFIX: Final = re.compile(r"(?:/[\w.~-]+)*", re.ASCII)
+"""A header X-Forwarded-Prefix: the path under which a reverse proxy serves the pages."""
+
+
 _REFUSAL: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>PerSimChat</title><style>
@@ -129,6 +133,8 @@ class Guard:
             return "Host or Origin is not a valid address."
         if host and not _HOST.fullmatch(host):
             return "Host is not a valid address."
+        if not _PREFIX.fullmatch(_prefix(connection)):
+            return "X-Forwarded-Prefix is no path such as /chat."
         if self.hosts and name not in self.hosts:
             return "This host name is not accepted: use the address that the server has printed, or serve with --name."
         if origin is not None and _bare(page) != _bare(host) and _bare(page) not in self.names:
@@ -150,11 +156,16 @@ class Guard:
         works; Origin is checked anyway.
         """
         query = urlencode([(key, value) for key, value in connection.query_params.multi_items() if key != "token"])
-        path = "/" + quote(connection.url.path.lstrip("/\\"))  # a path on this server only
+        under = _prefix(connection)
+        path = f"{under}/" + quote(connection.url.path.lstrip("/\\"))  # a path on this server only
         response = RedirectResponse(f"{path}?{query}" if query else path, status_code=303)
         secure = connection.url.scheme == "https"
-        response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax", secure=secure)
+        response.set_cookie(COOKIE, self.token or "", path=under or "/", httponly=True, samesite="lax", secure=secure)
         return response
+
+
+def _prefix(connection: HTTPConnection) -> str:
+    return connection.headers.get("x-forwarded-prefix", "")
 
 
 def _bare(place: str) -> str:

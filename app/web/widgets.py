@@ -30,6 +30,15 @@ def named(element: ui.element, name: str) -> ui.element:
     return element
 
 
+def reached(address: str) -> str:
+    """An address of this server as the browser reaches it: behind a proxy that serves it under a path, with the path.
+
+    `ui.link` and `ui.navigate.to` add it themselves.
+    """
+    request = context.client.request
+    return (request.headers.get("x-forwarded-prefix", "") if request is not None else "") + address
+
+
 def avatar(name: str, colour: str, size: str = "36px", *, human: bool = False) -> None:
     """A participant's initials in their colour; decoration, as the name stands beside it."""
     with (
@@ -132,7 +141,7 @@ def item(
         ui.icon(icon, size="20px").classes("muted").props("aria-hidden=true")
         ui.label(text).classes("text-sm grow")
     if href:
-        line.props["href"] = href
+        line.props["href"] = reached(href)
     if target:
         line.props["target"] = target
     return line

@@ -153,6 +153,18 @@ def test_the_token_leads_to_no_other_host(path: str):
     assert not location.startswith(("//", "/\\"))
 
 
+def test_under_a_path_of_a_reverse_proxy():
+    outside = client(Guard(INSIDE, frozenset(), TOKEN))
+    entered = outside.get(f"/a/b?token={TOKEN}", headers={"x-forwarded-prefix": "/people"})
+    assert (entered.status_code, entered.headers["location"]) == (303, "/people/a/b")
+    assert "Path=/people;" in entered.headers["set-cookie"]
+
+
+@pytest.mark.parametrize("prefix", ["people", "//evil.example", "/a b", "/a/", "/<script>", "https://evil.example"])
+def test_what_is_no_path(prefix: str):
+    assert client(Guard(INSIDE, LOOPBACK, None)).get("/", headers={"x-forwarded-prefix": prefix}).status_code == 403
+
+
 @pytest.fixture
 async def nobody() -> AsyncIterator[httpx.AsyncClient]:
     """A client that sends no Host at all."""

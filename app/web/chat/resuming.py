@@ -13,7 +13,7 @@ from ..context import Viewing
 from ..models.picker import ModelPicker
 from ..shared.navigation import experiment_page_of, resume_and_show
 from ..shared.runs import limits_of, read_plan
-from ..widgets import FIELD, dialog, dialog_buttons, errors_shown, icon_button, whole_number
+from ..widgets import FIELD, dialog, dialog_buttons, errors_shown, icon_button, reached, whole_number
 from ..words import t
 from .ending import failed
 
@@ -34,7 +34,7 @@ def draw_inactive_bar(viewing: Viewing) -> None:
             if board.elsewhere:
                 icon_button("refresh", t("chat.load_again"), ui.navigate.reload)
             button = ui.button(t("chat.to_experiment"), icon="science").props("outline no-caps").classes("shrink-0")
-            button.props["href"] = experiment_page_of(viewing.experiment)
+            button.props["href"] = reached(experiment_page_of(viewing.experiment))
         elif board.elsewhere:  # a reload of the page shows its progress
             told.set_text(t("chat.elsewhere"))
             button = ui.button(t("chat.load_again"), icon="refresh", on_click=ui.navigate.reload)

@@ -23,7 +23,7 @@ from ..shared.formats import cost, joined, moment, tokens, whole
 from ..shared.lists import draw_unread
 from ..shared.navigation import experiment_page_of, experiment_report_of, experiment_table_of, page_of
 from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell, stamp_of
-from ..widgets import FIELD, card, command, named, notify_error
+from ..widgets import FIELD, card, command, named, notify_error, reached
 from ..words import number, t
 
 EXAMPLE: Final = "examples/experiments/tea.yaml"
@@ -425,7 +425,7 @@ class Results:
                     self._toggle.set_text(t("experiments.show_report"))
                     self._toggle.props["aria-expanded"] = "false"
                     opens = ui.button(t("experiments.report_new"), icon="open_in_new").props("flat no-caps")
-                    opens.props["href"], opens.props["target"] = self._address, "_blank"
+                    opens.props["href"], opens.props["target"] = reached(self._address), "_blank"
                 self._box = ui.element("div").classes("w-full")
             self._downloads = ui.row().classes("w-full items-center gap-x-4 gap-y-1")
         self._name = watched.name
@@ -451,7 +451,7 @@ class Results:
                     link.props["download"] = f"{self._name}-{table}"
 
     def _source(self) -> str:
-        return f"{self._address}?written={self._report}"  # another address for another report
+        return f"{reached(self._address)}?written={self._report}"  # another address for another report
 
     def _open(self) -> None:
         """Show the report below, or put it away."""

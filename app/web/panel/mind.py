@@ -15,7 +15,7 @@ from ....runs.folder.parts import MindRecord
 from ....state.plain_text import one_line
 from ..context import Viewing
 from ..shared.navigation import interview_of
-from ..widgets import FIELD, PART_COLOURS, avatar, card, chip, colour, errors_shown, icon_button, named
+from ..widgets import FIELD, PART_COLOURS, avatar, card, chip, colour, errors_shown, icon_button, named, reached
 from ..words import t
 from . import mind_cards as cards
 from .mind_cards import kind, made, owner, small, words
@@ -316,7 +316,7 @@ class _MindPart:
             with self._beside:
                 button = ui.button(t("interview.open", name=one_line(agent)), icon="record_voice_over")
                 button.props("flat dense no-caps").mark("interview-open")
-                button.props["href"] = interview_of(viewing.run, agent, at)
+                button.props["href"] = reached(interview_of(viewing.run, agent, at))
 
     def _offer_all(self) -> None:
         """Offer the minds that may be shown now."""

@@ -26,7 +26,7 @@ from ..setup.scenario_files import scenario_text
 from ..shared.dialogs import Window, agreed
 from ..shared.formats import moment
 from ..shared.navigation import comparison_of, export_of, like, page_of, report_of
-from ..widgets import COPYING_S, FIELD, errors_shown, item, notify_error, word_button, word_menu
+from ..widgets import COPYING_S, FIELD, errors_shown, item, notify_error, reached, word_button, word_menu
 from ..words import t
 
 
@@ -157,7 +157,7 @@ def _exports(run: str) -> None:
 
 async def _copy(path: str) -> None:
     """Copy the link to a turn; if the browser does not allow it, show the link."""
-    link = await ui.run_javascript(_COPY.format(path=json.dumps(path)), timeout=COPYING_S)
+    link = await ui.run_javascript(_COPY.format(path=json.dumps(reached(path))), timeout=COPYING_S)
     if not link:
         ui.notify(t("past.link_copied"), type="positive")
         return

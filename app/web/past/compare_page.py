@@ -32,7 +32,7 @@ from ..shared.formats import dollars, joined, moment, whole
 from ..shared.lists import page_by_page
 from ..shared.navigation import comparison_of, page_of
 from ..shared.runs import closed, closed_runs
-from ..widgets import FIELD, avatar, card, colour, icon_button, nothing_yet, notify_error, table, title
+from ..widgets import FIELD, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
 from ..words import catalogue, t
 from .runs_page import address_of, branched, ending, title_of
 
@@ -421,7 +421,7 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
         origin = _origin(listing.runs, one) if one and not other else ""
         if origin:
             one, other = origin, one
-            ui.navigate.history.replace(comparison_of(one, other))
+            ui.navigate.history.replace(reached(comparison_of(one, other)))
         if len(listing.runs) < _TWO and not one:
             chooser.delete()
             with box:

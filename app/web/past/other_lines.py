@@ -20,7 +20,7 @@ from ..context import Viewing
 from ..live_runs import Stamp, stamp_of
 from ..shared.navigation import page_of
 from ..shared.runs import closed_runs
-from ..widgets import named
+from ..widgets import named, reached
 from ..words import t
 
 _POLL_S: Final = 1.0
@@ -99,7 +99,7 @@ class OtherLines:
             return
         line = found.lines[place]
         named(button, t("past.other_line", n=place + 1, of=len(found.lines), line=_worded(line)))
-        button.props["href"], button.props["title"] = page_of(line.run, found.turn), _worded(line)
+        button.props["href"], button.props["title"] = reached(page_of(line.run, found.turn)), _worded(line)
 
 
 def _read(folder: Path, out: Path, before: _Known) -> _Known:

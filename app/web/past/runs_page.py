@@ -23,7 +23,7 @@ from ..shared.formats import dollars, moment
 from ..shared.lists import draw_unread, page_by_page
 from ..shared.navigation import comparison_of, like, page_of, resume_and_show
 from ..shared.runs import closed_runs
-from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error
+from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error, reached
 from ..words import catalogue, t
 from .actions import ask_delete, ask_labels, tags_of
 
@@ -199,7 +199,8 @@ class RunRow:
                 button = ui.button(t("past.resume"), on_click=lambda: resume_and_show(self._web, self.run))
             elif wanted:  # on a phone, the row itself opens a run that is over
                 button = ui.button(t(f"past.{wanted}"))
-                button.props["href"] = page_of(self.run, 0, play=True) if wanted == "replay" else page_of(self.run)
+                address = page_of(self.run, 0, play=True) if wanted == "replay" else page_of(self.run)
+                button.props["href"] = reached(address)
             else:
                 return
             button.classes("gt-xs" if wanted == "replay" else "")
@@ -267,7 +268,8 @@ class _RunsPage:
                 ui.label(t("common.runs")).classes("text-2xl font-bold").props("role=heading aria-level=1")
                 self.count = ui.label().classes("text-sm muted").props("role=status")
                 ui.space()
-                ui.button(t("common.compare"), icon="compare_arrows").props("flat no-caps").props["href"] = "/compare"
+                compare = ui.button(t("common.compare"), icon="compare_arrows").props("flat no-caps")
+                compare.props["href"] = reached("/compare")
                 ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
             self._filters()
             self.bar = ui.row().classes("chosen-bar surface w-full items-center gap-2 px-4 py-2")

@@ -9,7 +9,7 @@ from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
 from ..context import Viewing
 from ..shared.navigation import page_of
-from ..widgets import icon_button, named
+from ..widgets import icon_button, named, reached
 from ..words import t
 
 POLL_S: Final = 0.2
@@ -85,7 +85,7 @@ class _TimeBar:
                 button.classes(**{"add" if viewing.newest else "remove": "invisible"})
         if viewing.at != self.addressed:
             self.addressed = viewing.at
-            ui.navigate.history.replace(page_of(viewing.run, viewing.at))
+            ui.navigate.history.replace(reached(page_of(viewing.run, viewing.at)))
 
     def show(self, turn: int) -> None:
         """Show a turn; the last one means to follow the run."""

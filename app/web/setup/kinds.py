@@ -12,7 +12,7 @@ from nicegui.elements.mixins.value_element import ValueElement
 
 from ....state.plain_text import visible_form
 from ....state.poll import LONGEST_QUESTION, LONGEST_STIMULUS, MOST_POSITIONS, MOST_QUESTIONS
-from ..widgets import FIELD, hint, icon_button, named, title, whole_number
+from ..widgets import FIELD, hint, icon_button, named, reached, title, whole_number
 from ..words import t
 from .draft import FEWEST, Asked, Draft, GuideDraft, Seat, Stand, moderator, usual
 from .form import GUIDE, Form
@@ -305,7 +305,7 @@ class _Cards:
             roves(group)
             for name, icon, address in ELSEWHERE:
                 link = ui.button(color=None).props("flat no-caps").classes("kind").mark(f"kind-{name}")
-                link.props["href"] = address
+                link.props["href"] = reached(address)
                 _face(link, icon, name)
         form.follow(self._follow)
         self._follow()

@@ -29,7 +29,7 @@ from ..models.picker import ModelPicker
 from ..personas.chooser import take_pending_personas
 from ..shared.navigation import page_of
 from ..shared.runs import begin_at, closed, closed_runs
-from ..widgets import FIELD, avatar, colour, named, notify_error, title, with_waits
+from ..widgets import FIELD, avatar, colour, named, notify_error, reached, title, with_waits
 from ..words import number, t
 from .draft import Draft, KeptDraft, Seat
 from .faces import faces
@@ -523,7 +523,7 @@ async def new_conversation(web: WebContext, *, like: str = "", setup: str = "") 
         more.fold()
         kept.drop(form.draft)
         if like or setup:
-            ui.navigate.history.replace("/")
+            ui.navigate.history.replace(reached("/"))
 
     reset.on_click(over)
     form.changed()
