@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -52,6 +55,8 @@ from .output import (
     warn,
 )
 
+TRACES_S: Final = 10.0
+"""Seconds that the end of a command waits for LangSmith's server to take its traces."""
 _UNREAD: Final = re.compile("[\ud800-\udfff]")
 """What Python makes of a byte that it cannot read."""
 
@@ -158,6 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     prepare()
     code = _run(arguments)
+    sent = _traces_sent()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -169,7 +175,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard_stdout()
     if code == INTERRUPTED:
         discard_stdout()
+    if not sent and arguments is None:
+        sys.stderr.flush()
+        os._exit(code)  # LangSmith's threads would wait on
     return code
+
+
+def _traces_sent() -> bool:
+    """Wait for LangSmith to take the traces, not for longer than `TRACES_S`; whether it has."""
+    tracing = sys.modules.get("langchain_core.tracers.langchain")
+    if tracing is None:
+        return True
+    sending = threading.Thread(target=tracing.wait_for_all_tracers, daemon=True)
+    sending.start()
+    with suppress(KeyboardInterrupt):
+        sending.join(TRACES_S)
+    if sending.is_alive():
+        warn(
+            f"persimchat: warning: LangSmith's server has not taken all traces within {TRACES_S:g} seconds, or until "
+            "Ctrl-C. Check LANGSMITH_ENDPOINT, or set LANGSMITH_TRACING=false."
+        )
+    return not sending.is_alive()
 
 
 def _refused(error: OSError) -> str:

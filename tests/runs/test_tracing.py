@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -215,6 +216,22 @@ def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything
     assert tree.fields["session_name"] == "orchard"
     assert all(run.fields.get("end_time") for run in tree.all())
     assert [name for name, secret in secrets.items() if secret.encode() in server.raw] == []
+
+
+@pytest.mark.proof
+def test_a_server_that_never_answers_does_not_keep_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "persimchat", "run", "Tea?", "--messages", "1", "--quiet", "--model", "offline"]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        tracing_on = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": endpoint, "LANGSMITH_API_KEY": SMITH_KEY}
+        inherited = {name: value for name, value in os.environ.items() if name != "LANGCHAIN_TRACING_V2"}
+        done = subprocess.run(
+            [*command, "--out", str(tmp_path)], env=inherited | tracing_on, capture_output=True, text=True,
+            timeout=200,
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert "has not taken all traces within 10 seconds" in done.stderr
+    assert SMITH_KEY not in done.stderr
 
 
 def test_without_a_server_the_conversation_goes_on() -> None:
