@@ -24,6 +24,7 @@ CLUSTER = "needs several machines: tests/experiments/test_engines.py runs worker
 
 SERVED = "needs a world that is served: tests/web/test_v1_served.py"
 
+DOCKER = "needs Docker: tests/house/test_packaging.py reads the Dockerfile, and builds and runs it where Docker is"
 NOT_RUN = {
     ("docs/companion.md", "persimchat companion key worlds/ferry --person Petr"): SERVED,
     ("docs/companion.md", "from openai import OpenAI"): SERVED,
@@ -56,6 +57,11 @@ NOT_RUN = {
         "curl -s -X POST http://127.0.0.1:8080/api/runs -H 'content-type: application/json' "
         """-d '{"topic": "Tea or coffee?", "settings": {"max_messages": 6}}'""",
     ): "needs the server, which does not end by itself; the tests of the API ask these addresses",
+    ("docs/web.md", "docker build -t persimchat ."): DOCKER,
+    (
+        "docs/web.md",
+        "docker run --read-only -v persimchat:/data -p 127.0.0.1:8080:8080 -e PERSIMCHAT_TOKEN persimchat",
+    ): DOCKER,
     (
         "docs/web.md",
         "curl -sN http://127.0.0.1:8080/api/runs/RUN/events",

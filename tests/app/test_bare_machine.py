@@ -72,9 +72,11 @@ def test_the_server_does_without(homeless: dict[str, str], tmp_path: Path) -> No
 
 READ_ONLY = """
 for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro tmpfs "$folder" || exit 99; done
-cd "$1" && shift && exec "$@"
+mount --bind "$1" "$1" && mount -o remount,ro,bind / || exit 99
+unset HOME
+cd "$2" && shift 2 && exec "$@"
 """
-"""No place for temporary files but the folder that the program is begun in."""
+"""A container with a read-only file system: one folder can be written, and another is begun in."""
 
 
 @pytest.fixture
@@ -86,14 +88,17 @@ def beside() -> Iterator[Path]:
 
 def test_where_little_can_be_written(beside: Path) -> None:
     """As in a container with a read-only file system: one folder can be written, and no place for temporary files."""
-    started = ["unshare", "-m", "bash", "-c", READ_ONLY, "bash", str(beside), sys.executable, "-m", "persimchat"]
-    for words in COMMANDS[:4]:
-        done = subprocess.run([*started, *words], capture_output=True, text=True, timeout=200)
+    alone = ["unshare", "-m", "bash", "-c", READ_ONLY, "bash", str(beside)]
+    program = [sys.executable, "-m", "persimchat"]
+    started = [*alone, str(beside), *program]
+    simulated = "import persimchat; persimchat.simulate('Tea?', model='offline', max_messages=1, participants=2)"
+    for words in [[*program, *words] for words in COMMANDS[:4]] + [[sys.executable, "-c", simulated]]:
+        done = subprocess.run([*alone, str(beside), *words], capture_output=True, text=True, timeout=200)
         if "unshare" in done.stderr or done.returncode == 99:
             pytest.skip("this user may not mount anything")
         assert done.returncode == 0, (words, done.stderr[-2000:])
         assert "Traceback" not in done.stderr
-    nowhere = [*started[:6], "/dev/shm", *started[7:], *COMMANDS[0], "--out", str(beside / "runs")]
+    nowhere = [*alone, "/dev/shm", *program, *COMMANDS[0], "--out", str(beside / "runs")]
     done = subprocess.run(nowhere, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr[-2000:]
     serving = subprocess.Popen([*started, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)

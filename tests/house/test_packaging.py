@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -19,10 +20,14 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from pytest_socket import SocketConnectBlockedError
 from rooms import ROOMS
 from run_files import logged, run_json
+
+from persimchat.app import cli
+from persimchat.app.web.serving import HEALTH
 
 NOT_PINNED = {"minilm", "pruning-torch"}
 """Extras left out of the lock: these bring PyTorch."""
@@ -405,3 +410,29 @@ def test_no_key_and_no_setting_is_inherited():
 
 def test_shared_data_is_documented(shared: Path):
     assert (shared / "data/README.md").is_file()
+
+
+def test_the_container(root: Path):
+    """What its file says is there; tests/app/test_bare_machine.py runs the program under such conditions."""
+    lines = (root / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    said = dict(line.split(" ", 1) for line in lines if line and not line.startswith("#"))
+    extras = re.search(r"--constraint requirements\.lock \"\.\[([\w,-]+)\]\"", said["RUN"])
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert extras is not None
+    assert set(extras[1].split(",")) <= set(project["optional-dependencies"])
+    assert SpecifierSet(project["requires-python"]).contains(said["FROM"].removeprefix("python:").partition("-")[0])
+    assert said["USER"].isdigit()
+    program, *words = json.loads(said["CMD"])
+    assert program in project["scripts"]
+    assert cli.main([*words, "--help"]) == 0
+    assert f"urlopen('http://127.0.0.1:{said['EXPOSE']}{HEALTH}')" in said["HEALTHCHECK"]
+    kept = (root / ".dockerignore").read_text(encoding="utf-8").split()
+    assert {".git", ".venv", ".env"} <= set(kept)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("docker") is None, reason="Docker is not installed")
+def test_the_container_runs(root: Path):
+    subprocess.run(["docker", "build", "-t", "persimchat-test", "."], cwd=root, check=True)
+    ran = ["docker", "run", "--rm", "--read-only", "--user", "54321", "--tmpfs", "/data:mode=777", "persimchat-test"]
+    subprocess.run([*ran, "persimchat", "run", "Tea?", "--messages", "2", "--model", "offline"], check=True)
