@@ -153,18 +153,18 @@ def opened_file(path: Path) -> Iterator[Kept]:
     with ExitStack() as stack:
         log = stack.enter_context(Log(path, KINDS))
         log.check(leave_out=["asked_model"])
-        one, other = (
-            sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False, isolation_level=level) for level in _LEVELS
-        )
-        threads, store = Threads(one, Serializer(str(path)), log.settle), Store(other)
-        stack.callback(_close, one, threads.lock)
-        stack.callback(_close, other, store.lock)
         try:
+            one, other = (
+                sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False, isolation_level=level)
+                for level in _LEVELS
+            )
+            threads, store = Threads(one, Serializer(str(path)), log.settle), Store(other)
+            stack.callback(_close, one, threads.lock)
+            stack.callback(_close, other, store.lock)
             threads.setup()
             store.setup()
             for connection in (one, other):
                 connection.executescript(_INDEXES)
-            path.chmod(0o600)
             yield Kept(log, threads, store)
         except sqlite3.OperationalError as error:
             raise MachineError(
@@ -257,6 +257,7 @@ def locked(folder: Path, place: Place | None = None, settings: Settings | None =
 
     Raises:
         InputError: another process works on it, and where it is served; or there is none, and no place is given.
+        MachineError: it cannot be written.
     """
     if not is_world(folder):
         if place is None:
@@ -269,11 +270,14 @@ def locked(folder: Path, place: Place | None = None, settings: Settings | None =
             if address := served_at(folder):
                 raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
             raise
-        (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
-        settle(folder)
-        if not is_world(folder):
-            assert place is not None
-            _begin(folder, place, settings or companion_settings(place))
+        try:
+            (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
+            settle(folder)
+            if not is_world(folder):
+                assert place is not None
+                _begin(folder, place, settings or companion_settings(place))
+        except OSError as error:
+            raise MachineError.caused_by(error, "the world cannot be kept", str(folder)) from error
         yield read_world(folder)
 
 
@@ -297,6 +301,7 @@ def _make_room(folder: Path) -> None:
 
 def _begin(folder: Path, place: Place, settings: Settings) -> None:
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-")[:64] or "companion"
+    (folder / _NEW).touch(mode=0o600)  # its owner's alone
     with opened_file(folder / _NEW) as kept:
         kept.log.append([Opened(world=name, at=present(), embedding=settings.embedding)])
         kept.store.put((name, PLACE), PLACE, place.model_dump(mode="json"), index=False)

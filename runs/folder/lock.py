@@ -55,7 +55,10 @@ def held(folder: Path, what: str = "run") -> Iterator[None]:
             with suppress(OSError):
                 note.unlink(missing_ok=True)
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except OSError:
+                lock.release()  # its file is still open: a second try
 
 
 def is_held(folder: Path) -> bool:
