@@ -511,7 +511,7 @@ def opened(place: Place, kind: type[A]) -> Iterator[Answers[A]]:
         with held(place):
             rows = answers_of(place, kind)
             with Log(place / RUN, KINDS) as log:
-                yield Answers(rows, lambda row: log.append([row]))
+                yield Answers(rows, lambda row: log.append_soon([row]))
         return
     with held(place.parent):
         rows = answers_in(place, kind)

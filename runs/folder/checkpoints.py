@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ...models.redaction import scrub, short
@@ -96,7 +96,7 @@ async def opened(
     Args:
         location: the setting `checkpoints`: `run`, `memory`, or `postgresql://…`.
         folder: the folder of the run; with `run` and no folder, the saver is None.
-        before: done before every write to the run's file, in the thread that writes.
+        before: done before every checkpoint is kept, in a thread.
 
     Raises:
         InputError: the location is invalid, the server does not answer, or the file is not a database.
@@ -111,7 +111,7 @@ async def opened(
 
         yield InMemorySaver(serde=Serializer("this process"))
     elif is_server(location):
-        async with _server(location) as saver:
+        async with _server(location, before) as saver:
             yield saver
     elif folder is None:
         yield None
@@ -161,12 +161,18 @@ async def _file(path: Path, before: Callable[[], None] | None) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
+async def _server(location: str, before: Callable[[], None] | None) -> AsyncIterator[BaseCheckpointSaver[str]]:
     import psycopg
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg.rows import dict_row
 
     from .checkpoint_file import Serializer
+
+    class Saver(AsyncPostgresSaver):
+        async def aput(self, *checkpoint: Any, **more: Any) -> Any:
+            if before is not None:
+                await asyncio.to_thread(before)
+            return await super().aput(*checkpoint, **more)
 
     where = f"setting checkpoints={without_password(location)}"
     try:
@@ -182,7 +188,7 @@ async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         ) from None
     try:
         async with connection:
-            saver = AsyncPostgresSaver(conn=connection, serde=Serializer(where))
+            saver = Saver(conn=connection, serde=Serializer(where))
             await saver.setup()
             yield saver
     except psycopg.Error as error:

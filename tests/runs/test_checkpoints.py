@@ -206,8 +206,12 @@ async def test_a_conversation_kept_by_postgresql(postgres: str, caplog: pytest.L
     with caplog.at_level(logging.WARNING):
         assert len(await talk(postgres, None, run)) == 3
     assert [record for record in caplog.records if "langgraph" in record.name] == []
-    async with opened(postgres, None) as saver:
+    settled: list[bool] = []
+    async with opened(postgres, None, lambda: settled.append(True)) as saver:
         assert saver is not None
+        graph = graph_for(Settings(model="offline", store="ephemeral"), saver)
+        await graph.aupdate_state({"configurable": {"thread_id": run}}, {"topic": "Coffee?"}, as_node="intervene")
+        assert settled  # the run's log is kept before what follows from it
         await saver.adelete_thread(run)
 
 
