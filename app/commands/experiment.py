@@ -181,6 +181,7 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         ],
         "in_all": summed([*expected.values(), *_judging(prepared)]).model_dump(),
         "stale": dict(prepared.stale),
+        "notes": list(prepared.plan.notes),
         "disk_bytes": disk_bytes(_missing(prepared)),
         "disk_free": disk_free(prepared.place.path),
         "comparisons": [
@@ -219,6 +220,8 @@ def _print(prepared: Prepared) -> None:
     for work, _ in judged:
         if work.already:
             say(f"{work.asker.what}: {count(work.already, 'question')} answered before")
+    for note in plan.notes:
+        say(one_line(note))
     _print_foresight(prepared)
 
 

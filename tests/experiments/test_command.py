@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from experiment_tables import rows
 from small_experiment import SMALL
 
 from persimchat.app.cli import main
@@ -200,6 +201,20 @@ def test_text_of_files_is_data(make: Make, tmp_path: Path):
     assert [row["wording"] for row in cells] == [HOSTILE, "'=1+1"]
     assert cells[1]["topic"] == "'=cmd|x"
     assert len(results.rows("cells")) == 2
+
+
+def test_a_heading_is_no_formula_and_a_negative_level_is_a_number(make: Make, tmp_path: Path):
+    axis = '=HYPERLINK("http://x")'
+    grid = {axis: {"each": "participants", "topic": "x"}, "status": {"each": "participants"}, "variant": {"-1": {}}}
+    for name in (axis, "status"):
+        grid[name]["scenario"] = {"rules": ["{participant} is late."]}
+        grid[name].pop("topic", None)
+    planned(make(grid=grid), tmp_path / "x")
+    (at_top, *_) = found = rows(tmp_path / "x", "cells")
+    assert f"'{axis}" in at_top and axis not in at_top
+    assert {row["variant"] for row in found} == {"-1"}
+    for table in ("cells", "measures", "groups"):
+        assert "axis_status" in rows(tmp_path / "x", table)[0], table
 
 
 def test_the_codebook_explains_every_column(make: Make, tmp_path: Path):
