@@ -147,7 +147,7 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     check_budget(planned, needed)
     place = Place(Path(out) / experiment.name)
     changes = place.changes(planned)
-    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    standings = {each.cell.id: place.standing(each.cell.id, whole=True) for each in planned.cells}
     old = stale_cells([each.cell for each in planned.cells], standings)
     if renew:
         standings |= {cell: place.standing(cell, anew=True) for cell in old}

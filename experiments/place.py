@@ -26,6 +26,7 @@ from ..runs.folder.lock import is_held
 from ..runs.folder.manifest import Manifest, public, versions
 from ..runs.folder.reading import opened, read_manifest
 from ..runs.folder.run_folder import RUN, now, write_whole
+from ..runs.kinds import ACCOUNTS
 from ..state.document import Document
 from ..state.errors import InputError
 from ..state.kinds import unheeded
@@ -49,6 +50,7 @@ _PATIENCE_S: Final = 0.5
 
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
+_UNREADABLE: Final = "Put the file back from a backup, or move the run's folder away: it is then held again."
 _PRUNING: Final = "pruning"
 
 
@@ -75,12 +77,14 @@ class Standing:
     Attributes:
         status: planned, begun, done, budget (its own budget was used up), failed, or held by another process.
         folder: its run's; None where there is none.
-        manifest: its run.json.
+        manifest: what is known about its run; None where that cannot be read.
+        why: why its run cannot be read, and what to do; empty where it can.
     """
 
     status: Status
     folder: Path | None = None
     manifest: Manifest | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -205,22 +209,28 @@ class Place:
         except ValidationError as error:
             raise input_error(error, LockFile, Document(data, str(path))) from None
 
-    def standing(self, cell: str, *, anew: bool = False) -> Standing:
-        """How far a cell is, from its run's folder.
+    def standing(self, cell: str, *, anew: bool = False, whole: bool = False) -> Standing:
+        """How far a cell is, from its run's folder; one whose run cannot be read has failed.
 
         Args:
             cell: its id.
             anew: whether it is held again; then only the run counts that is to replace the one there is.
-
-        Raises:
-            InputError: its run.json is damaged.
+            whole: whether to look at every event of a run that is complete.
         """
         folder = self._replacing(cell) if anew else self.folder(cell)
         if folder is None:
             return Standing("planned")
-        manifest = read_manifest(folder)
-        if is_held(folder):
-            return Standing("held", folder, manifest)
+        try:
+            manifest = read_manifest(folder)
+            if is_held(folder):
+                return Standing("held", folder, manifest)
+            if whole and manifest.stop_reason in OWN_ENDS:
+                with opened(folder) as log:
+                    log.check(leave_out=ACCOUNTS)
+        except InputError as error:
+            if is_held(folder):  # it has just begun
+                return Standing("held", folder)
+            return Standing("failed", folder, why=f"{error.what} ({error.where}). {_UNREADABLE}")
         reason = manifest.stop_reason
         status: Status = "done" if reason in OWN_ENDS else "begun"
         if reason in ("budget", "error"):

@@ -119,7 +119,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     """
     locked, tries, prompts = place.locked(), place.tries(), prompt_hash()
     axes, wanted = locked.axes, experiment.measures
-    standings = {cell.id: place.standing(cell.id) for cell in locked.cells}
+    standings = {cell.id: place.standing(cell.id, whole=True) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
     polls, stories = [PollShares(one) for one in wanted.polls], story_numbers(experiment, standings)
     every: list[Measure] = [*evaluators_of(experiment), *asked, *polls, *stances, *stories]
@@ -285,7 +285,7 @@ def _labels(axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] 
 def _about(cell: Cell, standing: Standing, prompts: str) -> dict[str, Any]:
     """What the table cells says of a cell beside its levels."""
     varied = "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items())
-    known: dict[str, Any] = {"standing": standing, "not_varied": varied}
+    known: dict[str, Any] = {"standing": standing, "not_varied": varied, "why": standing.why}
     if (manifest := standing.manifest) is not None:
         counts = manifest.judgements.values()
         known |= {

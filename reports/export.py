@@ -305,8 +305,8 @@ _FORMS: Final = {
     "are JSON in one cell. **Formulas:** a spreadsheet must not run an utterance as a formula, so a text that begins "
     "with `=`, `+`, `-` or `@` (also full-width, also after spaces) has an apostrophe in front of it; so has one that "
     "begins with apostrophes before such a sign. To undo it, remove one apostrophe from the front of every text "
-    "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed, nor is a text that is a plain number, such as -3.\n\n"
-    + READING,
+    "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed, nor is a text that is a plain number, "
+    f"such as -3.\n\n{READING}",
     "jsonl": "JSON Lines, UTF-8: one object a line, every column in every line.",
     "parquet": "Parquet. Lists and objects are JSON in a text column.",
     "md": "Markdown tables. Lists and objects are JSON in one cell; signs of Markdown are escaped.",

@@ -28,9 +28,9 @@ _PLAIN: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 READING: Final = (
     "**Reading.** Only an empty cell is missing: `NA`, `None` or `null` in a cell is text. pandas: "
-    '`pandas.read_csv(FILE, keep_default_na=False, na_values=[""])`; R: `read.csv(FILE, na.strings = "", check.names = FALSE)`. A column of '
-    'labels that look like numbers (1.10 and 1.1) is read as text with `dtype={"COLUMN": str}`, in R with '
-    '`colClasses = c(COLUMN = "character")`.'
+    '`pandas.read_csv(FILE, keep_default_na=False, na_values=[""])`; R: `read.csv(FILE, na.strings = "", '
+    "check.names = FALSE)`. A column of labels that look like numbers (1.10 and 1.1) is read as text with "
+    '`dtype={"COLUMN": str}`, in R with `colClasses = c(COLUMN = "character")`.'
 )
 """How the codebook of CSV files says to read them."""
 
