@@ -34,6 +34,8 @@ from ..state.pruning import Pruning
 from ..state.settings import MODES
 from ..state.validation_errors import input_error
 from .axes import Label
+from .base import start_of
+from .file import KEPT_SCENARIO, KEPT_TASKS, SHIPPED
 from .plan import SHAPING, Cell, Plan, defaults
 
 FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
@@ -171,8 +173,9 @@ class Place:
         return Changes(len(before & after), len(after - before), len(before - after))
 
     def keep(self, plan: Plan) -> None:
-        """Write the copy of the file and the lock file, each whole or not at all."""
-        text = plan.experiment.text()
+        """Write the copies of the file and of those that it names, and the lock file, each whole or not at all."""
+        experiment = plan.experiment
+        text = experiment.text()
         if text is None:
             made = plan.experiment.model_dump(by_alias=True, mode="json", exclude_defaults=True)
             text = json.dumps(public(made), ensure_ascii=False).encode()
@@ -187,6 +190,15 @@ class Place:
             defaults={mode: {k: v for k, v in defaults(mode).items() if k in SHAPING} for mode in MODES},
             cells=[planned.cell for planned in plan.cells],
         )
+        copies: dict[str, Any] = {}
+        if experiment.base.scenario is not None:
+            scenario = start_of(experiment).scenario
+            copies[KEPT_SCENARIO] = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if experiment.tasks is not None and experiment.tasks.file not in (None, SHIPPED):
+            tasks = [task.model_dump(mode="json", exclude_defaults=True) for task in experiment.all_tasks()]
+            copies[KEPT_TASKS] = {"tasks": tasks}
+        for name, data in copies.items():
+            write_whole(self.path / name, json.dumps(public(data), ensure_ascii=False, indent=1).encode())
         write_whole(self.path / FILE, text)
         write_whole(self.path / PLAN, (locked.model_dump_json(indent=1) + "\n").encode())
 
