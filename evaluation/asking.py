@@ -305,7 +305,7 @@ class Respondent:
         value, missing = None, ""
         for attempt in range(1, TRANSIENT.max_attempts + 1):
             try:
-                value = await judgement(exchange, asked.question, asked.schema)
+                value = await judgement(exchange, asked.question, asked.schema, alone=True)
             except (RefusedAnswer, FilteredError):
                 missing = "refused"
             except UselessAnswer:

@@ -6,11 +6,16 @@ Targets and evaluators are the same as for `langsmith.evaluate`.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from typing import Any, Final
+from uuid import uuid4
 
+from langsmith.evaluation import EvaluationResult, RunEvaluator, run_evaluator
 from langsmith.run_helpers import tracing_context
+from langsmith.schemas import Example, Run
 from langsmith.utils import tracing_is_enabled
 
 from ..graph.node import wait_for
@@ -19,44 +24,48 @@ from ..runs.api import collected
 from ..runs.run.simulation import run_simulation
 from ..state.configuration import load_settings
 from ..state.errors import InputError, PerSimChatError
+from ..state.plain_text import shortened
 
-_GIVEN: Final = ("inputs", "outputs", "reference_outputs")
-Evaluator = Callable[..., dict[str, Any]]
+_LONGEST: Final = 500
+"""Characters of a reason."""
+
+Evaluator = Callable[..., Any]
 Row = dict[str, Any]
 
 
 def evaluate_locally(
     dataset: Iterable[Mapping[str, Any]], target: Target, evaluators: Sequence[Evaluator]
 ) -> list[Row]:
-    """Run a target on every example and score its outputs.
+    """Run a target on every example and score its outputs; whatever fails later, what was made before is returned.
 
     Args:
         dataset: examples: `inputs`, and `outputs` if there is a reference, as in LangSmith's datasets.
         target: a function of an example's inputs.
-        evaluators: functions of any of `outputs`, `inputs` and `reference_outputs` that return `key`, `score` and
-            optionally `comment`.
+        evaluators: whatever `langsmith.evaluate` takes: functions, also async, of any of `outputs`, `inputs` and
+            `reference_outputs`, or of `(run, example)`. They return a number or a truth value, `key`, `score` and
+            `comment`, or several of these, as a list or as `results`.
 
     Returns:
         One row per example: `inputs`, `outputs`, `reference_outputs`, `feedback` (key: what the evaluator returned) and
-        `error`, which is None or says why the target failed; then there is no feedback.
+        `error`, which is None or says why the target failed; then there is no feedback. The score of an evaluator that
+        failed, or whose score is not finite, is None, and its `comment` says why.
 
     Raises:
-        InputError: an example has no inputs, or an evaluator has an unknown parameter or returns no score.
+        InputError: before the first example: one has no inputs, or an evaluator is none.
     """
-    wanted = [(evaluator, _wanted(evaluator)) for evaluator in evaluators]
-    rows: list[Row] = []
-    for number, example in enumerate(dataset):
-        row: Row = _example(example, number)
+    wanted = [(_name(evaluator), _evaluator(evaluator)) for evaluator in evaluators]
+    rows = [_example(example, number) for number, example in enumerate(dataset)]
+    for row in rows:
+        outputs, error = None, None
         try:
-            outputs, error = target(dict(row["inputs"])), None
+            outputs = target(dict(row["inputs"]))
         except PerSimChatError as failed:
-            outputs, error = None, str(failed)
+            error = str(failed)
+        except Exception as failed:  # noqa: BLE001  # the rows before it are paid for
+            error = _reason(failed)
         row |= {"outputs": outputs, "error": error, "feedback": {}}
         if error is None:
-            for evaluator, names in wanted:
-                found = _feedback(evaluator, evaluator(**{name: row[name] for name in names}))
-                row["feedback"][found["key"]] = found
-        rows.append(row)
+            row["feedback"] = {found["key"]: found for name, one in wanted for found in _feedback(name, one, row)}
     return rows
 
 
@@ -76,7 +85,8 @@ def means(rows: Sequence[Row]) -> dict[str, float | None]:
     scores: dict[str, list[float]] = {}
     for row in rows:
         for key, found in row["feedback"].items():
-            scores.setdefault(key, []).extend([] if found["score"] is None else [float(found["score"])])
+            score = found.get("score")
+            scores.setdefault(key, []).extend([] if score is None else [float(score)])
     return {key: sum(values) / len(values) if values else None for key, values in scores.items()}
 
 
@@ -92,36 +102,55 @@ def _example(given: Any, number: int) -> Row:
     return {"inputs": dict(given["inputs"]), "reference_outputs": dict(reference)}
 
 
-def _feedback(evaluator: Evaluator, found: Any) -> dict[str, Any]:
-    """What an evaluator returned, checked."""
-    score = found.get("score") if isinstance(found, Mapping) else found
-    if not isinstance(found, Mapping) or "key" not in found or not isinstance(score, int | float | None):
-        raise InputError(
-            "the evaluator returns no key and score",
-            where=_name(evaluator),
-            remedy='Return {"key": "…", "score": a number or None}.',
-        )
-    return dict(found)
+def _feedback(name: str, evaluator: RunEvaluator, row: Row) -> list[dict[str, Any]]:
+    """What an evaluator returns of a row, each with a key and a score that is finite or None."""
+    now = datetime.now(UTC)
+    run = Run(id=uuid4(), trace_id=uuid4(), name=name, start_time=now, run_type="chain", inputs=row["inputs"])
+    run.outputs = row["outputs"]
+    example = Example(id=uuid4(), created_at=now, inputs=row["inputs"], outputs=row["reference_outputs"])
+    try:
+        with tracing_context(enabled=False):
+            if getattr(evaluator, "is_async", False):
+                returned = wait_for(evaluator.aevaluate_run(run, example))
+            else:
+                returned = evaluator.evaluate_run(run, example)
+    except Exception as failed:  # noqa: BLE001  # the conversation is paid for
+        return [{"key": name, "score": None, "comment": f"the evaluator failed: {_reason(failed)}"}]
+    found = []
+    for one in [returned] if isinstance(returned, EvaluationResult) else returned["results"]:
+        told = {"score": None, **one.model_dump(exclude_defaults=True, exclude={"source_run_id"})}
+        if told["score"] is not None and not math.isfinite(told["score"]):
+            told |= {"score": None, "comment": f"the score is {told['score']}, which is no number"}
+        found.append(told)
+    return found
+
+
+def _reason(failed: Exception) -> str:
+    return shortened(f"{type(failed).__name__}: {failed}", _LONGEST)
 
 
 def _name(evaluator: object) -> str:
     return str(getattr(evaluator, "__name__", repr(evaluator)))
 
 
-def _wanted(evaluator: Evaluator) -> list[str]:
-    if not callable(evaluator):
-        raise InputError(
-            "an evaluator must be a function", where=_name(evaluator), remedy="Give a function of outputs."
-        )
-    parameters = inspect.signature(evaluator).parameters.values()
-    for parameter in parameters:
-        if parameter.name not in _GIVEN and parameter.default is parameter.empty:
-            raise InputError(
-                f"the evaluator has an unknown parameter {parameter.name!r}",
-                where=_name(evaluator),
-                remedy=f"Known parameters: {', '.join(_GIVEN)}.",
-            )
-    return [parameter.name for parameter in parameters if parameter.name in _GIVEN]
+def _evaluator(given: Evaluator | RunEvaluator) -> RunEvaluator:
+    """An evaluator in LangSmith's form.
+
+    Raises:
+        InputError: it is no function, or not of what there is.
+    """
+    if isinstance(given, RunEvaluator):
+        return given
+    if not callable(given):
+        raise InputError("an evaluator must be a function", where=_name(given), remedy="Give a function of outputs.")
+    try:
+        found: RunEvaluator = run_evaluator(given)
+    except ValueError as error:
+        known = "outputs, inputs, reference_outputs, or run and example"
+        parameters = ", ".join(inspect.signature(given).parameters) or "nothing"
+        what = f"the evaluator is a function of {parameters}"
+        raise InputError(what, where=_name(given), remedy=f"Known parameters: {known}.") from error
+    return found
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -70,6 +70,11 @@ class Pair:
     a: Conversation
     b: Conversation
 
+    @property
+    def equal(self) -> bool:
+        """Whether both are word for word the same, which is a tie that nobody need be asked for."""
+        return self.a.lines == self.b.lines
+
     def asked(self, order: Order) -> Asked:
         """The question, with A or with B shown first."""
         first, second = (self.a, self.b) if order == 1 else (self.b, self.a)
@@ -119,18 +124,23 @@ def _by_task(side: Sequence[Conversation], name: str) -> dict[str, Conversation]
     return found
 
 
-def questions_on(pairs: Iterable[Pair], folder: Path, k: int = 3, *, swap: bool = True) -> Questions[PairAnswer]:
-    """The questions about pairs.
+def questions_on(
+    pairs: Iterable[Pair], folder: Path, k: int = 3, *, swap: bool = True, expected: bool = False
+) -> Questions[PairAnswer]:
+    """The questions about pairs; about equal conversations there are none.
 
     Args:
         pairs: what is judged.
         folder: where the answers are kept, in pairs.jsonl.
         k: answers in each order.
         swap: whether the second order is asked, too.
+        expected: whether the conversations stand for others that are not held yet, and will differ.
     """
     orders: tuple[Order, ...] = (1, 2) if swap else (1,)
     units = list[Question[PairAnswer]]()
     for pair in pairs:
+        if pair.equal and not expected:
+            continue
         a, b = pair.a.run, pair.b.run
         for order in orders:
             asked, fields = pair.asked(order), {"a": a, "b": b, "order": order}
@@ -220,7 +230,25 @@ def results_of(
     units: dict[tuple[str, str], list[Question[PairAnswer]]] = {}
     for unit in part.units:
         units.setdefault((unit.fields["a"], unit.fields["b"]), []).append(unit)
-    return [_result(pair, units[pair.a.run, pair.b.run], judge, rows) for pair in pairs]
+    return [
+        PairResult(pair, _EQUAL, {}) if pair.equal else _result(pair, units[pair.a.run, pair.b.run], judge, rows)
+        for pair in pairs
+    ]
+
+
+_EQUAL: Final = Verdict(
+    outcome="tie",
+    missing="",
+    score_a=None,
+    score_b=None,
+    alone=(None, None),
+    position=None,
+    conflict=None,
+    bpde=None,
+    n=0,
+    dropped=0,
+)
+"""Of equal conversations: nobody was asked."""
 
 
 def _result(

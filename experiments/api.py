@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,7 @@ from .driver import Outcome, Progress, check_cells, drive, opened
 from .estimate import check_budget, estimates, model_limits
 from .file import Compare, Experiment
 from .measuring import Held, evaluators_of, stance_numbers
-from .place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
+from .place import ITEMS, PLAN, TABLES, Changes, Place, Standing, stale_cells
 from .plan import Plan, plan
 from .report import Section, write_report
 from .report_diversity import diversity_shown
@@ -125,6 +126,13 @@ class Prepared:
     renewing: bool = False
     judging: Sequence[Work] = ()
 
+    @property
+    def others(self) -> list[Path]:
+        """Where its folder is new: other folders of the experiment, beside its file or in the working folder."""
+        name, own = self.plan.experiment.name, self.place.path.resolve()
+        near = {(folder / RESULTS / name).resolve() for folder in (self.plan.experiment.folder, Path())}
+        return sorted(one for one in near - {own} if (one / PLAN).is_file()) if self.changes is None else []
+
 
 def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = False, renew: bool = False) -> Prepared:
     """Plan, estimate and look into the folder; asks no model and writes nothing. Arguments as for `arun_experiment`.
@@ -147,7 +155,7 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     check_budget(planned, needed)
     place = Place(Path(out) / experiment.name)
     changes = place.changes(planned)
-    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    standings = {each.cell.id: place.standing(each.cell.id, whole=True) for each in planned.cells}
     old = stale_cells([each.cell for each in planned.cells], standings)
     if renew:
         standings |= {cell: place.standing(cell, anew=True) for cell in old}
@@ -261,6 +269,7 @@ def report_on(
     outcome: Outcome | None = None,
     judged: Judged | None = None,
     form: str = CSV,
+    into: Path | None = None,
 ) -> Results:
     """Make tables and report of an experiment's folder again; asks no model.
 
@@ -270,18 +279,29 @@ def report_on(
         outcome: how the cells went just now.
         judged: how judging went just now.
         form: a format in which tables are written beside CSV.
+        into: the folder in which they are written; the experiment's if None.
 
     Raises:
-        InputError: the folder is a benchmark's, or no experiment's, or damaged.
+        InputError: the folder is a benchmark's, or no experiment's, or damaged, or tables and report cannot be written.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
     _no_benchmark(place)
     found = tables(experiment, place)
-    write_tables(found, place, form)
     sections = [
         Section("stories", "Stories", "stories.html.jinja", stories_shown(found)),
         Section("diversity", "Diversity", "diversity.html.jinja", diversity_shown(found)),
     ]
-    write_report(found, place, [one for one in sections if one.values])
-    return Results(place.path, found, outcome, judged)
+    written = Place(into or place.path)
+    try:
+        written.path.mkdir(parents=True, exist_ok=True)
+        write_tables(found, written, form)
+        write_report(found, written, [one for one in sections if one.values])
+    except OSError as error:
+        raise InputError(
+            f"tables and report cannot be written: {error.strerror or error}",
+            where=str(written.path),
+            remedy="Check free space and permissions, and give the same command again; or write them elsewhere: "
+            f"persimchat experiment report {shlex.quote(str(place.path))} --out DIR",
+        ) from error
+    return Results(written.path, found, outcome, judged)

@@ -207,10 +207,10 @@ def held_of(
 
 
 def held_in(cell: Cell, standing: Standing) -> Held | None:
-    """The conversation of a cell; None if it is not complete, or nothing was said in it that all heard."""
+    """The conversation of a cell; None if it is not complete, cannot be read, or nothing was said that all heard."""
     if standing.status != "done" or standing.folder is None:
         return None
-    with contextlib.suppress(NothingSaid):
+    with contextlib.suppress(NothingSaid, InputError):
         return Held(cell, read_conversation(standing.folder), standing.folder)
     return None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from ..state.errors import InputError, suggestion
 from ..state.settings import BASELINES, Settings
 from .file import PATCHED, Experiment
+from .labels import look
 
 Label = str | int | float | bool | None
 """How a level is called in tables: a plain value."""
@@ -79,14 +80,14 @@ def axes_of(experiment: Experiment, people: Sequence[str]) -> list[Axis]:
     """
     axes = [_axis(experiment, name, given, people) for name, given in experiment.grid.items()]
     for axis in axes:
-        labels = [json.dumps(level.label) for level in axis.levels]
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is not None:
-            raise InputError(
-                f"axis {axis.name} has the level {twice} twice",
-                where=experiment.where("grid", axis.name),
-                remedy="Keep one of the two.",
-            )
+        labels, seen = [level.label for level in axis.levels], dict[Hashable, Label]()
+        for number, label in enumerate(labels):
+            one = json.dumps(seen.setdefault(look(label, labels), label))
+            if len(seen) <= number:
+                two = json.dumps(label)
+                twice = f"the level {one} twice" if one == two else f"the levels {one} and {two}, which are or look one"
+                where = experiment.where("grid", axis.name)
+                raise InputError(f"axis {axis.name} has {twice}", where=where, remedy="Keep one of the two.")
     return axes
 
 

@@ -17,7 +17,7 @@ from ..state.folders import CONVERSATIONS
 from ..state.intervention import chosen_for, said_by
 from ..state.scenario import Scenario
 from .axes import Level, in_order
-from .file import PATCHED, Base, BranchOf, Experiment
+from .file import KEPT_SCENARIO, PATCHED, Base, BranchOf, Experiment
 
 ALSO: Final = "also"
 """In a patch of somebody's goals: these come behind those that are there."""
@@ -68,7 +68,7 @@ def start_of(experiment: Experiment) -> Start:
     if base.branch is not None:
         return _run(experiment, base.branch)
     if base.scenario is not None:
-        found = load_scenario(experiment.folder / base.scenario)
+        found = load_scenario(experiment.named(base.scenario, KEPT_SCENARIO))
     else:
         topic = base.topic or next((task.topic for task in experiment.all_tasks()), None)
         if topic is None:

@@ -405,7 +405,7 @@ def _scored_conversation(place: Place, planned: Planned, item: Item) -> Scored:
     blank = Scored(cell.round, item, str(cell.axes["method"]), why=f"the conversation is {standing.status}")
     manifest = standing.manifest
     if manifest is None:
-        return blank
+        return replace(blank, why=standing.why or blank.why)
     if (total := manifest.usage.total) is not None:
         blank = replace(blank, calls=total.calls, cost_usd=total.cost_usd)
     if standing.status == "done" and manifest.conclusion is not None:

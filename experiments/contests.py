@@ -143,7 +143,7 @@ class PairVerdicts:
             if (a.folder is None or b.folder is None) and a.conversation and b.conversation:
                 key = id(a.conversation), id(b.conversation)
                 if key not in known:
-                    part = questions_on([Pair(a.conversation, b.conversation)], Path(), self.k)
+                    part = questions_on([Pair(a.conversation, b.conversation)], Path(), self.k, expected=True)
                     known[key] = [unit.asked for unit in part.units]
                 yield from known[key]
 

@@ -224,6 +224,7 @@ class _Driver:
         self.at_once = self.limits.cells * engine.processes
         self.outcome = Outcome()
         self.used: dict[str, Totals] = {}
+        self.unreadable: dict[str, str] = {}
         self.waiting: deque[Planned] = deque()
         self.running: dict[asyncio.Task[str], Planned] = {}
         self.ended = 0
@@ -241,7 +242,7 @@ class _Driver:
             half = self.place.standing(cell, anew=True)
             if half.manifest is not None and stale(planned.cell, half.manifest, prompt_hash()):
                 self.place.drop(cell)
-        standing = self.place.standing(cell, anew=anew)
+        standing = self.place.standing(cell, anew=anew, whole=True)
         if standing.manifest is not None and standing.manifest.usage.total is not None:
             self.used[cell] = standing.manifest.usage.total
         if standing.status == "done":
@@ -249,6 +250,8 @@ class _Driver:
             self._complete(cell)
         elif standing.status == "held":
             self.outcome.held.add(cell)
+        elif standing.why:
+            self.unreadable[cell] = standing.why
         else:
             self.waiting.append(planned)
 
@@ -269,6 +272,7 @@ class _Driver:
             for task in self.running:
                 task.cancel()
             await asyncio.gather(*self.running, return_exceptions=True)
+        self.outcome.failed |= self.unreadable
         self.outcome.left |= {planned.cell.id for planned in self.waiting}
         self.outcome.spent = summed(self.used.values())
         self.tell(self._progress())

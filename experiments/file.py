@@ -20,6 +20,7 @@ from pydantic import (
 
 from ..evaluation.published.paper import Paper, published
 from ..reports.stances import SOURCES
+from ..runs.folder.listing import EXPERIMENT
 from ..state.document import Document, read_document
 from ..state.errors import InputError, suggestion
 from ..state.plain_text import is_visible
@@ -38,6 +39,8 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+KEPT_SCENARIO, KEPT_TASKS = "scenario.json", "tasks.json"
+"""The copies of the files that an experiment names, in its folder."""
 SHIPPED: Final = "shipped"
 """The tasks that come with PerSimChat, in place of a file of one's own."""
 
@@ -331,6 +334,16 @@ class Experiment(_Part):
         """The folder from which paths in the file count."""
         return self._folder
 
+    def named(self, file: str, kept: str) -> Path:
+        """A file that the experiment names: relative to its own file, or in an experiment's folder the copy there.
+
+        Args:
+            file: as the experiment names it.
+            kept: the name of the copy.
+        """
+        copy = self._folder / kept
+        return copy if (self._folder / EXPERIMENT).is_file() and copy.is_file() else self._folder / file
+
     def where(self, *location: str | int) -> str:
         """A place in the file in words."""
         document = self._document or Document(self.model_dump(by_alias=True))
@@ -351,7 +364,7 @@ class Experiment(_Part):
         found, document = self.tasks.list_, None
         if self.tasks.file is not None:
             own = self.tasks.file != SHIPPED
-            document = read_document(self._folder / self.tasks.file) if own else _shipped()
+            document = read_document(self.named(self.tasks.file, KEPT_TASKS)) if own else _shipped()
             try:
                 found = _TaskFile.model_validate(document.data).tasks
             except ValidationError as error:

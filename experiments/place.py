@@ -26,6 +26,7 @@ from ..runs.folder.lock import is_held
 from ..runs.folder.manifest import Manifest, public, versions
 from ..runs.folder.reading import opened, read_manifest
 from ..runs.folder.run_folder import RUN, now, write_whole
+from ..runs.kinds import ACCOUNTS
 from ..state.document import Document
 from ..state.errors import InputError
 from ..state.kinds import unheeded
@@ -33,6 +34,8 @@ from ..state.pruning import Pruning
 from ..state.settings import MODES
 from ..state.validation_errors import input_error
 from .axes import Label
+from .base import start_of
+from .file import KEPT_SCENARIO, KEPT_TASKS, SHIPPED
 from .plan import SHAPING, Cell, Plan, defaults
 
 FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
@@ -49,6 +52,7 @@ _PATIENCE_S: Final = 0.5
 
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
+_UNREADABLE: Final = "Put the file back from a backup, or move the run's folder away: it is then held again."
 _PRUNING: Final = "pruning"
 
 
@@ -75,12 +79,14 @@ class Standing:
     Attributes:
         status: planned, begun, done, budget (its own budget was used up), failed, or held by another process.
         folder: its run's; None where there is none.
-        manifest: its run.json.
+        manifest: what is known about its run; None where that cannot be read.
+        why: why its run cannot be read, and what to do; empty where it can.
     """
 
     status: Status
     folder: Path | None = None
     manifest: Manifest | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,8 +173,9 @@ class Place:
         return Changes(len(before & after), len(after - before), len(before - after))
 
     def keep(self, plan: Plan) -> None:
-        """Write the copy of the file and the lock file, each whole or not at all."""
-        text = plan.experiment.text()
+        """Write the copies of the file and of those that it names, and the lock file, each whole or not at all."""
+        experiment = plan.experiment
+        text = experiment.text()
         if text is None:
             made = plan.experiment.model_dump(by_alias=True, mode="json", exclude_defaults=True)
             text = json.dumps(public(made), ensure_ascii=False).encode()
@@ -183,6 +190,15 @@ class Place:
             defaults={mode: {k: v for k, v in defaults(mode).items() if k in SHAPING} for mode in MODES},
             cells=[planned.cell for planned in plan.cells],
         )
+        copies: dict[str, Any] = {}
+        if experiment.base.scenario is not None:
+            scenario = start_of(experiment).scenario
+            copies[KEPT_SCENARIO] = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        if experiment.tasks is not None and experiment.tasks.file not in (None, SHIPPED):
+            tasks = [task.model_dump(mode="json", exclude_defaults=True) for task in experiment.all_tasks()]
+            copies[KEPT_TASKS] = {"tasks": tasks}
+        for name, data in copies.items():
+            write_whole(self.path / name, json.dumps(public(data), ensure_ascii=False, indent=1).encode())
         write_whole(self.path / FILE, text)
         write_whole(self.path / PLAN, (locked.model_dump_json(indent=1) + "\n").encode())
 
@@ -205,22 +221,28 @@ class Place:
         except ValidationError as error:
             raise input_error(error, LockFile, Document(data, str(path))) from None
 
-    def standing(self, cell: str, *, anew: bool = False) -> Standing:
-        """How far a cell is, from its run's folder.
+    def standing(self, cell: str, *, anew: bool = False, whole: bool = False) -> Standing:
+        """How far a cell is, from its run's folder; one whose run cannot be read has failed.
 
         Args:
             cell: its id.
             anew: whether it is held again; then only the run counts that is to replace the one there is.
-
-        Raises:
-            InputError: its run.json is damaged.
+            whole: whether to look at every event of a run that is complete.
         """
         folder = self._replacing(cell) if anew else self.folder(cell)
         if folder is None:
             return Standing("planned")
-        manifest = read_manifest(folder)
-        if is_held(folder):
-            return Standing("held", folder, manifest)
+        try:
+            manifest = read_manifest(folder)
+            if is_held(folder):
+                return Standing("held", folder, manifest)
+            if whole and manifest.stop_reason in OWN_ENDS:
+                with opened(folder) as log:
+                    log.check(leave_out=ACCOUNTS)
+        except InputError as error:
+            if is_held(folder):  # it has just begun
+                return Standing("held", folder)
+            return Standing("failed", folder, why=f"{error.what} ({error.where}). {_UNREADABLE}")
         reason = manifest.stop_reason
         status: Status = "done" if reason in OWN_ENDS else "begun"
         if reason in ("budget", "error"):

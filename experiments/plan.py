@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from ..models.naming import default_model_name
 from ..personas.names import with_full_names
 from ..runs.folder.manifest import public
-from ..state.configuration import load_settings
+from ..state.configuration import ENVIRONMENT, load_settings
 from ..state.errors import InputError
 from ..state.kinds import unheeded
 from ..state.scenario import Scenario
@@ -25,6 +25,7 @@ from ..state.settings import ABOUT, BUDGETS, Settings
 from .axes import Axis, Label, Level, axes_of
 from .base import Origin, Start, branched, patched, start_of
 from .file import Experiment, Task
+from .labels import misread
 
 MOST_CELLS: Final = 10_000
 """Cells beyond which an experiment has to be asked for twice."""
@@ -91,6 +92,7 @@ class Plan:
         tasks: ids of the tasks of each round.
         cells: in order of the grid; equal ones once.
         combinations: all combinations, before exclusions and before equal ones were joined.
+        notes: labels that readers of the tables may take for something else, a sentence each.
     """
 
     experiment: Experiment
@@ -98,6 +100,7 @@ class Plan:
     tasks: Sequence[Sequence[str]]
     cells: Sequence[Planned]
     combinations: int
+    notes: Sequence[str] = ()
 
 
 def canonical(value: Any) -> bytes:
@@ -170,7 +173,10 @@ def plan(experiment: Experiment, *, many: bool = False) -> Plan:
         replace(each, cell=each.cell.model_copy(update={"also": also[name]})) if name in also else each
         for name, each in found.items()
     ]
-    return Plan(experiment, axes, [[task.id for task in each if task] for each in drawn], cells, number)
+    notes = [note for axis in axes for note in misread(f"axis {axis.name}: level", (one.label for one in axis.levels))]
+    notes += misread("task", (task.id for each in drawn for task in each if task))
+    notes += misread("participant", (person.name for each in cells for person in each.scenario.participants))
+    return Plan(experiment, axes, [[task.id for task in each if task] for each in drawn], cells, number, notes)
 
 
 def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> list[list[Task | None]]:
@@ -252,6 +258,8 @@ def _cells(
                 scenario = patched(experiment, scenarios[task.id if task else ""], levels)
                 settled[_key(task)] = scenario, _settings(scenario, changes)
     except InputError as error:
+        if error.where.startswith(ENVIRONMENT):
+            raise
         shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
         raise InputError(
             f"cell ({shown}) cannot be held: {error.what}",

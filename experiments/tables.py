@@ -23,7 +23,7 @@ from ..evaluation.transcripts import NothingSaid, of_run
 from ..prompts import prompt_hash
 from ..reports.export_rows import polled
 from ..reports.summary import count_words, mean
-from ..reports.tables import FORMATS, explained, markdown, write_table
+from ..reports.tables import FORMATS, READING, explained, markdown, write_table
 from ..runs.events import Totals
 from ..runs.folder.lines import DISCLAIMER
 from ..runs.folder.manifest import Manifest
@@ -54,6 +54,8 @@ TABLES["polls"] = Table.as_exported("polls", {**_CELL, **_AT})
 TABLES["stances"] = Table.as_exported("stances", _CELL)
 TABLES["diversity_settings"] = measured.TABLES["diversity_settings"]
 """All tables, without the columns of axes."""
+_WITHOUT_AXES: Final = ("comparisons", "contests", "diversity_settings", "flips", "contrasts", ITEMS)
+"""Tables whose rows have no level on each axis."""
 _ALWAYS: Final = ("cells", "measures", "groups", "comparisons")
 
 
@@ -117,7 +119,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     """
     locked, tries, prompts = place.locked(), place.tries(), prompt_hash()
     axes, wanted = locked.axes, experiment.measures
-    standings = {cell.id: place.standing(cell.id) for cell in locked.cells}
+    standings = {cell.id: place.standing(cell.id, whole=True) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
     polls, stories = [PollShares(one) for one in wanted.polls], story_numbers(experiment, standings)
     every: list[Measure] = [*evaluators_of(experiment), *asked, *polls, *stances, *stories]
@@ -135,7 +137,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     told: dict[str, Told] = {}
 
     def add(name: str, cell: Cell, one: Any, **more: Any) -> None:
-        labels = _labels(made[name], axes, cell.axes, cell.not_varied)
+        labels = _labels(axes, cell.axes, cell.not_varied)
         rows[name].append(made[name].row(one, cell=cell, task=cell.task, round=cell.round, **labels, **more))
 
     for cell in locked.cells:
@@ -175,11 +177,11 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     statistics = bool(experiment.compare or asked or stories)
     grouped = groups(axes, locked.cells, names, means, apart, intervals=statistics)
     for group in grouped:
-        labels = _labels(made["groups"], axes, group.levels)
+        labels = _labels(axes, group.levels)
         rows["groups"].append(made["groups"].row(group, published=beside.of_group(group), **labels))
     parts = parts_of(axes, locked.cells, apart_of)
     if stories:
-        rows["parts"] = [made["parts"].row(one, **_labels(made["parts"], axes, one.levels)) for one in parts]
+        rows["parts"] = [made["parts"].row(one, **_labels(axes, one.levels)) for one in parts]
     comparisons = [one for each in experiment.compare for one in compare(each, axes, locked.cells, names, means)]
     for one in comparisons:
         a, b = beside.of_comparison(one) or (None, None)
@@ -200,7 +202,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         options = {"embedding": diversity.found.options.embedding, "tokens": diversity.found.options.tokens}
         for of_case in diversity.found.values:
             task, number = diversity.tasks[of_case.case]
-            labels = _labels(made["diversity"], axes, diversity.levels[of_case.case, of_case.setting])
+            labels = _labels(axes, diversity.levels[of_case.case, of_case.setting])
             rows["diversity"].append(made["diversity"].row(of_case, task=task, round=number, **labels, **options))
         rows["diversity_settings"] = [made["diversity_settings"].row(one, **options) for one in diversity.found.means]
     answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
@@ -241,9 +243,9 @@ def _with_axes(name: str, axes: Axes, paired: PairVerdicts | None) -> Table:
     """A table with one column for each axis on which its rows have a level."""
     table, after = TABLES[name], "cell"
     without: Collection[str] = ()
+    if name in _WITHOUT_AXES:
+        return table
     match name:
-        case "comparisons" | "contests" | "diversity_settings":
-            return table
         case "groups" | "parts":
             after, without = "measure", OF_THE_TASK
         case "diversity":
@@ -251,13 +253,17 @@ def _with_axes(name: str, axes: Axes, paired: PairVerdicts | None) -> Table:
         case "pairs":
             after, without = "round", (paired.axis if paired is not None else "",)
     more = {
-        axis if axis not in table.model.model_fields else f"axis_{axis}": [
-            f"{_kind_of(labels)}?", None, f"axis: the level of {axis}"
-        ]
+        _heading(axis): [f"{_kind_of(labels)}?", None, f"axis: the level of {axis}"]
         for axis, labels in axes.items()
         if axis not in without
-    }  # fmt: skip
+    }
     return table.widened(more, after)
+
+
+def _heading(axis: str) -> str:
+    """An axis's column, of one name in all tables: its own, if no table has another column of that name."""
+    taken = any(axis in table.model.model_fields for name, table in TABLES.items() if name not in _WITHOUT_AXES)
+    return f"axis_{axis}" if taken else axis
 
 
 def _kind_of(labels: Sequence[Label]) -> str:
@@ -267,20 +273,19 @@ def _kind_of(labels: Sequence[Label]) -> str:
     return "flag" if kinds <= {bool} else "text"
 
 
-def _labels(table: Table, axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] = ()) -> dict[str, Label]:
+def _labels(axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] = ()) -> dict[str, Label]:
     """Levels of axes as columns; those of axes that make no difference are empty."""
     found: dict[str, Label] = {}
     for name, label in given.items():
         text = _kind_of(axes[name]) == "text" and label is not None and not isinstance(label, str)
-        own = f"axis_{name}" if f"axis_{name}" in table.model.model_fields else name
-        found[own] = None if name in not_varied else json.dumps(label) if text else label
+        found[_heading(name)] = None if name in not_varied else json.dumps(label) if text else label
     return found
 
 
 def _about(cell: Cell, standing: Standing, prompts: str) -> dict[str, Any]:
     """What the table cells says of a cell beside its levels."""
     varied = "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items())
-    known: dict[str, Any] = {"standing": standing, "not_varied": varied}
+    known: dict[str, Any] = {"standing": standing, "not_varied": varied, "why": standing.why}
     if (manifest := standing.manifest) is not None:
         counts = manifest.judgements.values()
         known |= {
@@ -313,7 +318,7 @@ def _pair_row(table: Table, axes: Axes, one: JudgedPair, measure: PairVerdicts) 
         verdict = one.result.verdict
         known |= {"missing": verdict.missing, "answers": verdict.n, "answers_missing": reasons(one.result.missing)}
         known |= {"a_first": verdict.alone[0], "b_first": verdict.alone[1]}
-    return table.row(one, **_labels(table, axes, rest), **known)
+    return table.row(one, **_labels(axes, rest), **known)
 
 
 def _within(one: Comparison) -> str | None:
@@ -360,6 +365,7 @@ def _codebook(found: Tables) -> str:
         f"# Codebook of the experiment {markdown(found.locked.name)}",
         f"Made with PerSimChat {version('persimchat')}. Comma-separated values, UTF-8, one heading line. An empty cell "
         "means: not known, or does not apply. It is never 0. `cell` joins the tables.",
+        READING,
         f"> {DISCLAIMER}",
         "## Measures",
         "\n".join(f"- `{measure.name}`: {markdown(measure.about)}" for measure in _named(found)) or "None.",

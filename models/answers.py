@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from reprlib import Repr
 from typing import Any, Final, TypeVar
 
@@ -134,8 +135,13 @@ def answer_text(message: AIMessage) -> str:
     return without_thinking(str(message.text))
 
 
-def read(message: AIMessage, schema: type[T]) -> T:
+def read(message: AIMessage, schema: type[T], *, alone: bool = False) -> T:
     """The validated answer in a message.
+
+    Args:
+        message: the model's.
+        schema: of the answer.
+        alone: whether two answers that differ in more than their reasoning are none; else the last one counts.
 
     Raises:
         WrongAnswer: the answer was refused, cut, empty, without JSON, or does not fit the schema.
@@ -151,12 +157,37 @@ def read(message: AIMessage, schema: type[T]) -> T:
     if not text.strip():
         raise WrongAnswer(EMPTY)
     found = find_object(text, schema.model_fields)
+    if found is None and "{" not in text and _DECLINES.search(text[:_OPENING]):
+        raise WrongAnswer(f"{_REFUSED}: {short(text.strip())}", prose=True, refused=True)
+    if found is not None and alone and len(_answers_in(text, schema)) > 1:
+        raise WrongAnswer("there were several answers, which contradict each other; give one")
     if found is None:
         raise WrongAnswer("there was no JSON object with the fields asked for", prose="{" not in text)
     try:
         return schema.model_validate(found)
     except ValidationError as error:
         raise WrongAnswer(_words(error), found=found) from error
+
+
+def _answers_in(text: str, schema: type[BaseModel]) -> set[str]:
+    """The different valid answers in a text, without their reasoning."""
+    found = set()
+    for one in _objects(without_thinking(text)):
+        with suppress(ValidationError):
+            found.add(schema.model_validate(one).model_dump_json(exclude={"reasoning"}))
+    return found
+
+
+_OPENING: Final = 300
+"""Characters of an answer in which a refusal is looked for."""
+_DECLINES: Final = re.compile(
+    r"\b(?:can(?:no|['’])t|can not|won['’]t|will not|unable to|not able to|must decline|decline to|refuse to"
+    r"|not comfortable|nemohu|nem[ůu][žz]u|odm[íi]t[áa]m)\s+(?:\w+\s+){0,4}?"
+    r"(?:help|assist|answer|respond|judg|rat(?:e|ing)|evaluat|scor(?:e|ing)|compar|provid|comply|fulfil|continu|engag"
+    r"|discuss|participat|tak(?:e|ing) part|pom[ůo]|odpov|hodnot|posou|splnit|vyhov)",
+    re.IGNORECASE,
+)
+"""Words of a model that refuses, in English or Czech."""
 
 
 def _words(error: ValidationError) -> str:

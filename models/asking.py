@@ -217,9 +217,11 @@ async def appraise_in_parts(
     return Answer({part: value for part, (value, _) in found.items()}, {**exchange.call(), "outcomes": outcomes})
 
 
-async def judgement(exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T]) -> T:
-    """The validated answer to a conversation, after at most two requests; raises as `ask`."""
-    answer = (await _answers(exchange, messages, schema))[-1]
+async def judgement(
+    exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T], *, alone: bool = False
+) -> T:
+    """The validated answer to a conversation, after at most two requests; `alone` as for `read`. Raises as `ask`."""
+    answer = (await _answers(exchange, messages, schema, alone=alone))[-1]
     if isinstance(answer, WrongAnswer):
         raise _useless(exchange, answer) from answer
     return answer
@@ -231,10 +233,11 @@ async def _answers(
     schema: type[T],
     *,
     is_enough: Callable[[WrongAnswer], bool] = lambda _: False,
+    alone: bool = False,
 ) -> list[T | WrongAnswer]:
     """The answers to a question: one, or two if the first is wrong and `is_enough` does not accept it."""
     message, form = await exchange.judge(messages, schema)
-    first = _read(message, schema)
+    first = _read(message, schema, alone=alone)
     if not isinstance(first, WrongAnswer) or is_enough(first):
         return [first]
     # A server that accepts a schema or a tool but answers in prose ignores it; from now on, the prompt has the schema.
@@ -244,12 +247,12 @@ async def _answers(
     question = messages if isinstance(messages, Question) else Question(messages)
     again = _with_correction(question, message, first.problem, schema)
     message, _ = await exchange.judge(again, schema, more_room=was_cut(message))
-    return [first, _read(message, schema)]
+    return [first, _read(message, schema, alone=alone)]
 
 
-def _read(message: AIMessage, schema: type[T]) -> T | WrongAnswer:
+def _read(message: AIMessage, schema: type[T], *, alone: bool) -> T | WrongAnswer:
     try:
-        return read(message, schema)
+        return read(message, schema, alone=alone)
     except WrongAnswer as wrong:
         return wrong
 

@@ -23,7 +23,7 @@ from ..state.plain_text import one_line
 from ..state.visibility import is_heard
 from .export_rows import rows_of
 from .export_tables import RARE, SEEN, SHARED, TABLES
-from .tables import columns, explained, listed, markdown, need, writer
+from .tables import READING, columns, explained, listed, markdown, need, writer
 
 
 def seen_by(record: Record, wanted: str) -> Record:
@@ -305,7 +305,8 @@ _FORMS: Final = {
     "are JSON in one cell. **Formulas:** a spreadsheet must not run an utterance as a formula, so a text that begins "
     "with `=`, `+`, `-` or `@` (also full-width, also after spaces) has an apostrophe in front of it; so has one that "
     "begins with apostrophes before such a sign. To undo it, remove one apostrophe from the front of every text "
-    "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed.",
+    "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed, nor is a text that is a plain number, "
+    f"such as -3.\n\n{READING}",
     "jsonl": "JSON Lines, UTF-8: one object a line, every column in every line.",
     "parquet": "Parquet. Lists and objects are JSON in a text column.",
     "md": "Markdown tables. Lists and objects are JSON in one cell; signs of Markdown are escaped.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -89,7 +90,13 @@ def _answer(table: str, row: RecordedJudgement | InterviewAnswer, by: str) -> Va
 
 def polled(row: PollAnswer) -> Values:
     """The columns of an answer to a poll, without those about its run."""
-    asked = {"question": row.question.ask, "form": row.question.answer, "answered_by": row.judge}
+    number = float(row.answer) if row.answer and row.question.is_ordered else math.inf
+    asked = {
+        "question": row.question.ask,
+        "form": row.question.answer,
+        "answered_by": row.judge,
+        "number": number if math.isfinite(number) else None,
+    }
     return {**row.model_dump(include=_own("polls") - {"question"}), **asked}
 
 

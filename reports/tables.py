@@ -23,6 +23,16 @@ UNIT: Final = "unit"
 
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠]")
 """The beginning of a text that a spreadsheet would run as a formula, or that looks like one already guarded."""
+_PLAIN: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
+"""A text that is a plain negative number, which no spreadsheet runs."""
+
+READING: Final = (
+    "**Reading.** Only an empty cell is missing: `NA`, `None` or `null` in a cell is text. pandas: "
+    '`pandas.read_csv(FILE, keep_default_na=False, na_values=[""])`; R: `read.csv(FILE, na.strings = "", '
+    "check.names = FALSE)`. A column of labels that look like numbers (1.10 and 1.1) is read as text with "
+    '`dtype={"COLUMN": str}`, in R with `colClasses = c(COLUMN = "character")`.'
+)
+"""How the codebook of CSV files says to read them."""
 
 _MARKS: Final = re.compile(r"([\\`*_\[\]<>#|~])")
 
@@ -51,7 +61,8 @@ def cell(value: Any) -> str:
 def guarded(value: Any) -> str:
     """A tidy value as a cell of a CSV file: a text that a spreadsheet would run has an apostrophe in front of it."""
     text = cell(value)
-    return f"'{text}" if isinstance(value, str) and _FORMULA.match(text) else text
+    runs = isinstance(value, str) and _FORMULA.match(text) and not _PLAIN.fullmatch(text)
+    return f"'{text}" if runs else text
 
 
 def markdown(text: str) -> str:
@@ -183,7 +194,9 @@ class _Form:
 _TEXTS: Final = {
     "jsonl": _Form(lambda _, names: "", lambda names, row: as_json(dict(zip(names, row, strict=True))) + "\n"),
     "md": _Form(
-        lambda _, names: _markdown_line(names) + _markdown_line(["---"] * len(names)),
+        lambda _, names: (
+            _markdown_line(n if n.isidentifier() else markdown(n) for n in names) + _markdown_line(["---"] * len(names))
+        ),
         lambda _, row: _markdown_line(markdown(cell(value)) for value in row),
     ),
     "html": _Form(
@@ -212,7 +225,7 @@ class Writer:
         self._csv = csv.writer(self._file, lineterminator="\n") if form == "csv" else None
         self._form = _TEXTS.get(form, _TEXTS["jsonl"])
         if self._csv is not None:
-            self._csv.writerow(self._names)
+            self._csv.writerow(map(guarded, self._names))
         else:
             self._file.write(self._form.head(path.stem, self._names))
 

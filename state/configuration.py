@@ -19,6 +19,8 @@ from .kinds import fitting
 from .settings import PART, Settings
 from .validation_errors import expected, input_error, valid_fields
 
+ENVIRONMENT: Final = "environment"
+"""With this begins the place of an error in an environment variable."""
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
 
@@ -104,13 +106,13 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document
     for variable in sorted(environment):
         if not variable.upper().startswith(PREFIX) or variable.upper() in NOT_SETTINGS:
             continue
-        where = f"environment variable {variable}"
+        where = f"{ENVIRONMENT} variable {variable}"
         head, *inner = variable[len(PREFIX) :].split("__")
         path: tuple[str, ...] = (head.lower(), *inner)
         if path[0] not in Settings.model_fields:
             known = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
             raise InputError(
-                f"{variable} is not a setting", where="environment", remedy=suggestion(variable.upper(), sorted(known))
+                f"{variable} is not a setting", where=ENVIRONMENT, remedy=suggestion(variable.upper(), sorted(known))
             )
         if valid_fields(Settings, path[:1]):
             path = tuple(part.lower() for part in path)

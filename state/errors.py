@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from .plain_text import capitalised
 from .secrets import without_secrets
@@ -85,6 +85,9 @@ class ModelError(PerSimChatError):
         super().__init__(what, where=", ".join(f"{k} {v}" for k, v in parts.items() if v), remedy=remedy)
 
 
+_RESUME: Final = "Then resume it: "
+
+
 class MachineError(PerSimChatError):
     """The machine failed during a run: a full disk, a lost permission to write, a database or server that is gone.
 
@@ -118,7 +121,11 @@ class MachineError(PerSimChatError):
         Args:
             folder: the run's folder.
         """
-        remedy = f"{self.remedy} Then resume it: persimchat resume {shlex.quote(str(folder))}"
+        return self.going_on(f"{_RESUME}persimchat resume {shlex.quote(str(folder))}")
+
+    def going_on(self, how: str) -> Self:
+        """The same error; its remedy also says how to go on, in place of resuming one run."""
+        remedy = f"{self.remedy.partition(_RESUME)[0].strip()} {how}"
         return type(self)(self.what, where=self.where, remedy=remedy.strip())
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from ...state.errors import InputError
+from ...state.errors import InputError, MachineError
 from ...state.folders import RESULTS
 from ...state.plain_text import one_line
 from ..output import MODEL_FAILURE, Interrupted, Line, say, say_object, waits_shown, warn
@@ -113,7 +113,7 @@ def run(
 def report(
     file: Annotated[Path, option("experiment report", "file")],
     form: Form = "csv",
-    out: Out = RESULTS,
+    out: Annotated[Path, option("experiment report", "out")] = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""
@@ -123,7 +123,8 @@ def report(
 
     folder = file if file.is_dir() else None
     wanted = Experiment.load(folder / FILE if folder else file)
-    _tell(report_on(wanted, Place(folder or out / wanted.name), form=form), "", as_json=as_json)
+    into = out / wanted.name if folder and out != RESULTS else None
+    _tell(report_on(wanted, Place(folder or out / wanted.name), form=form, into=into), "", as_json=as_json)
 
 
 def _limited(wanted: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
@@ -181,6 +182,7 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         ],
         "in_all": summed([*expected.values(), *_judging(prepared)]).model_dump(),
         "stale": dict(prepared.stale),
+        "notes": list(prepared.plan.notes),
         "disk_bytes": disk_bytes(_missing(prepared)),
         "disk_free": disk_free(prepared.place.path),
         "comparisons": [
@@ -199,6 +201,8 @@ def _print(prepared: Prepared) -> None:
     parts = " × ".join(f"{name} {size}" for name, size in sizes)
     cells, missing = len(plan.cells), len(_missing(prepared))
     say(one_line(f"{plan.experiment.name}: {count(cells, 'conversation')}{f' ({parts})' if parts else ''}"))
+    for other in prepared.others:
+        say(f"A new start in {prepared.place.path}: what {other} holds goes on with --out {other.parent}.")
     if prepared.changes is not None:
         changes = prepared.changes
         if changes.new or changes.gone:
@@ -219,6 +223,8 @@ def _print(prepared: Prepared) -> None:
     for work, _ in judged:
         if work.already:
             say(f"{work.asker.what}: {count(work.already, 'question')} answered before")
+    for note in plan.notes:
+        say(one_line(note))
     _print_foresight(prepared)
 
 
@@ -264,6 +270,10 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
             line.end()
             warn(f"persimchat: stopped; checkpoints and answers so far are kept. Go on with: {again}")
             raise Interrupted from None
+        except (MachineError, OSError) as error:
+            if not isinstance(error, MachineError):
+                error = MachineError.caused_by(error, "the folder cannot be written", str(prepared.place.path))
+            raise error.going_on(f"Then give the same command again: {again}") from None
         finally:
             line.end()
             await close_models()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import uuid
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ from persimchat.evaluation import (
 )
 from persimchat.evaluation.evaluators import length_error_of, repetition_of, shares
 from persimchat.runs.run.resources import turns_in_a_trace
+from persimchat.state.errors import InputError
 
 ADA, BO, EVA = "Ada Lind", "Bo Říha", "Eva Horáková"
 PEOPLE = [ADA, BO, EVA]
@@ -191,8 +193,8 @@ def test_a_conversation_that_fails_is_a_row_with_its_error() -> None:
 
 
 def test_what_is_wrong_with_an_example_is_said(refused: Callable[..., str]) -> None:
-    def odd(outputs: dict[str, Any], colour: str) -> dict[str, Any]:
-        return {"key": colour, "score": len(outputs)}
+    def odd(outputs: dict[str, Any], inputs: dict[str, Any], colour: str) -> dict[str, Any]:
+        return {"key": colour, "score": len(outputs) + len(inputs)}
 
     refused(lambda: evaluate_locally([{"topic": "Tea?"}], make_target(), []), "dataset[0]")
     refused(lambda: evaluate_locally([], make_target(), [odd]), "odd", "colour")
@@ -205,14 +207,93 @@ def test_what_is_wrong_with_an_example_is_said(refused: Callable[..., str]) -> N
     refused(lambda: evaluate_locally([wrong], make_target(), []), "outputs", "dataset[0]")
 
 
-@pytest.mark.parametrize("found", [3, None, {"score": 1}, {"key": "x", "score": "high"}])
-def test_an_evaluator_that_gives_no_score_is_named(refused: Callable[..., str], found: Any) -> None:
+def small(number: int = 1) -> list[dict[str, Any]]:
+    return [{"inputs": {"topic": f"Tea {n}?"}} for n in range(number)]
+
+
+def said(inputs: dict[str, Any]) -> dict[str, Any]:
+    """A target that costs nothing."""
+    return {"transcript": inputs["topic"]}
+
+
+def test_an_evaluator_is_a_function(refused: Callable[..., str]) -> None:
+    refused(lambda: evaluate_locally(small(), said, [3]), "function")  # type: ignore[list-item]
+
+
+def feedback_of(found: Any) -> dict[str, Any]:
     def odd(outputs: dict[str, Any]) -> Any:
+        if isinstance(found, Exception):
+            raise found
         return found
 
-    example = {"inputs": {"topic": "Tea?"}}
-    refused(lambda: evaluate_locally([example], lambda inputs: {}, [odd]), "odd", "key", "score")
-    refused(lambda: evaluate_locally([example], lambda inputs: {}, [found]), "function")
+    (row,) = evaluate_locally(small(), said, [odd])
+    assert row["outputs"] == {"transcript": "Tea 0?"} and row["error"] is None
+    assert table([row]) and set(means([row])) == set(row["feedback"])
+    return row["feedback"]
+
+
+@pytest.mark.parametrize(
+    ("found", "scores", "comment"),
+    [
+        (ValueError("no such thing"), {"odd": None}, "the evaluator failed: ValueError: no such thing"),
+        (KeyError("x"), {"odd": None}, "KeyError"),
+        (None, {"odd": None}, "the evaluator failed"),
+        ({"key": "x", "score": "high"}, {"odd": None}, "the evaluator failed"),
+        (float("nan"), {"odd": None}, "the score is nan"),
+        ({"key": "x", "score": float("-inf")}, {"x": None}, "the score is -inf"),
+        (3, {"odd": 3}, None),
+        (0, {"odd": 0}, None),
+        (True, {"odd": True}, None),
+        ("good", {"odd": None}, None),
+        ({"score": 1}, {"odd": 1}, None),
+        ({"key": "x", "comment": "it does not apply"}, {"x": None}, "it does not apply"),
+        ([{"key": "a", "score": 1}, {"key": "b", "score": 0.5}], {"a": 1, "b": 0.5}, None),
+        ({"results": [{"key": "a", "score": 1}, {"key": "b", "score": False}]}, {"a": 1, "b": False}, None),
+    ],
+)
+def test_what_langsmith_takes_is_taken_and_what_fails_is_a_row(
+    found: Any, scores: dict[str, Any], comment: str | None
+) -> None:
+    feedback = feedback_of(found)
+    assert {key: one["score"] for key, one in feedback.items()} == scores
+    first = next(iter(feedback.values()))
+    assert (comment or "") in (first.get("comment") or "")
+
+
+def test_evaluators_of_a_run_and_async_ones() -> None:
+    def of_both(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "both", "score": len(run.outputs["transcript"]), "comment": example.outputs["answer"]}
+
+    async def later(outputs: dict[str, Any], reference_outputs: dict[str, Any]) -> bool:
+        await asyncio.sleep(0)
+        return reference_outputs["answer"] == "yes"
+
+    (row,) = evaluate_locally([{**small()[0], "outputs": {"answer": "yes"}}], said, [of_both, later])
+    assert row["feedback"]["both"] == {"key": "both", "score": 6, "comment": "yes"}
+    assert row["feedback"]["later"]["score"] is True
+
+
+def test_nothing_that_was_paid_for_is_lost() -> None:
+    made = []
+
+    def target(inputs: dict[str, Any]) -> dict[str, Any]:
+        made.append(inputs)
+        if len(made) == 2:
+            raise RuntimeError("the server is gone")
+        return said(inputs)
+
+    rows = evaluate_locally(small(3), target, [lambda outputs: 1 / 0])
+    assert [row["error"] for row in rows] == [None, "RuntimeError: the server is gone", None]
+    assert [row["outputs"] is None for row in rows] == [False, True, False]
+    assert "ZeroDivisionError" in rows[2]["feedback"]["<lambda>"]["comment"]
+    with pytest.raises(InputError):
+        evaluate_locally([*small(), {"topic": "?"}], target, [])
+    assert len(made) == 3  # a wrong example is told before the first is run
+
+
+def test_rows_without_a_score_are_a_dash() -> None:
+    rows = [{"inputs": {"topic": "Tea?"}, "error": None, "feedback": {"x": {"key": "x", "comment": "none"}}}]
+    assert table(rows).splitlines()[2:] == ["| Tea? | – |", "| mean | – |"]
 
 
 def examples() -> list[Example]:

@@ -39,7 +39,7 @@ def judged(tmp_path: Path) -> Make:
     """Pairs on these topics, and the questions about them: `judged("x", "y")`."""
 
     def make(*topics: str, k: int = 3, swap: bool = True) -> tuple[list[Pair], Questions[PairAnswer]]:
-        pairs = matched(group(tmp_path, "a", topics), group(tmp_path, "b", topics))
+        pairs = matched(group(tmp_path, "a", topics), group(tmp_path, "b", topics, "I like jam."))
         return pairs, questions_on(pairs, tmp_path, k, swap=swap)
 
     return make
@@ -93,6 +93,24 @@ def test_a_pair_without_answers_in_one_order_has_no_verdict(judged: Make) -> Non
     assert result.missing == {"one order only": 1, "no answer": 1}
     assert result.answers_missing == {"unparseable": 2 * 3 + 3, "refused": 3}
     assert result.rate.n == 1
+
+
+def test_equal_conversations_are_a_tie_that_nobody_is_asked_for(tmp_path: Path) -> None:
+    pairs = matched(
+        group(tmp_path, "a", ("x", "y")), group(tmp_path, "b", ("x",)) + group(tmp_path, "b", ("y",), "No.")
+    )
+    part = questions_on(pairs, tmp_path, 1)
+    assert {unit.fields["a"] for unit in part.units} == {"a-y"}
+    assert len(questions_on(pairs, tmp_path, 1, expected=True).units) == 4
+    same, other = results_of(pairs, part, "m", {})
+    assert (same.verdict.outcome, same.verdict.n, same.missing) == ("tie", 0, {})
+    assert other.verdict.outcome is None
+    result = pairs_result([same, other])
+    assert (result.counts, result.missing, result.answers_missing) == (
+        Counts(0, 1, 0),
+        {"no answer": 1},
+        {"not asked": 2},
+    )
 
 
 def test_runs_are_matched_by_task(tmp_path: Path, refused: Callable[..., str]) -> None:

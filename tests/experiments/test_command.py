@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from experiment_tables import rows
 from small_experiment import SMALL
 
 from persimchat.app.cli import main
@@ -24,7 +27,7 @@ from persimchat.experiments.comparing import Comparison
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 from persimchat.experiments.report import forest
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, MachineError
 
 Make = Callable[..., Experiment]
 Capsys = pytest.CaptureFixture[str]
@@ -202,6 +205,20 @@ def test_text_of_files_is_data(make: Make, tmp_path: Path):
     assert len(results.rows("cells")) == 2
 
 
+def test_a_heading_is_no_formula_and_a_negative_level_is_a_number(make: Make, tmp_path: Path):
+    axis = '=HYPERLINK("http://x")'
+    grid = {axis: {"each": "participants", "topic": "x"}, "status": {"each": "participants"}, "variant": {"-1": {}}}
+    for name in (axis, "status"):
+        grid[name]["scenario"] = {"rules": ["{participant} is late."]}
+        grid[name].pop("topic", None)
+    planned(make(grid=grid), tmp_path / "x")
+    (at_top, *_) = found = rows(tmp_path / "x", "cells")
+    assert f"'{axis}" in at_top and axis not in at_top
+    assert {row["variant"] for row in found} == {"-1"}
+    for table in ("cells", "measures", "groups"):
+        assert "axis_status" in rows(tmp_path / "x", table)[0], table
+
+
 def test_the_codebook_explains_every_column(make: Make, tmp_path: Path):
     planned(make(), tmp_path / "x")
     tables = tmp_path / "x" / "tables"
@@ -226,3 +243,102 @@ def test_a_forest_plot():
     assert second.low is None and second.point < drawn.zero < first.point
     assert [text for _, text in drawn.ticks if text == "0"] == ["0"]
     assert forest([one("x", [])]) is None
+
+
+# The folder of an experiment: what it holds, where else its report is, what is beside it
+
+
+PERSONA = {"name": "Ida", "description": "Somebody who keeps bees."}
+
+
+def of_files(folder: Path) -> None:
+    """An experiment whose scenario, persona and tasks are files beside it."""
+    (folder / "near").mkdir(parents=True)
+    texts: dict[str, Any] = {
+        "near/ida.yaml": PERSONA,
+        "near/talk.yaml": {
+            "topic": "Tea?",
+            "participants": ["ida.yaml", {"name": "Ota", "description": "A driver."}],
+            "relationships": [{"from": "Ida", "to": "Ota", "type": "parent_child"}],
+            "settings": {"utterance_words": 12},
+        },
+        "near/tasks.yaml": {"tasks": [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Jam?"}]},
+        "files.yaml": {
+            "name": "files",
+            "base": {"scenario": "near/talk.yaml", "settings": SMALL["base"]["settings"]},
+            "tasks": {"file": "near/tasks.yaml"},
+        },
+    }
+    for name, data in texts.items():
+        (folder / name).write_text(yaml.safe_dump(data), encoding="utf-8")
+
+
+def test_a_folder_can_be_moved_and_held_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+    of_files(tmp_path / "old")
+    monkeypatch.chdir(tmp_path / "old")
+    assert main(["experiment", "run", "files.yaml", "--yes"]) == 0
+    held = rows(Path("results/files"), "cells")
+    shutil.move("results", tmp_path / "new")
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree("old")
+    capsys.readouterr()
+    again = ["experiment", "run", "new/files/experiment.yaml", "--out", "new"]
+    assert main(again) == 0
+    assert "2 of 2 done, 0 to hold" in capsys.readouterr().out
+    assert rows(Path("new/files"), "cells") == held
+    shutil.rmtree(Path("new/files/runs", held[0]["cell"]))
+    assert main([*again, "--yes"]) == 0
+    assert [row["cell"] for row in rows(Path("new/files"), "cells")] == [row["cell"] for row in held]
+    assert {row["status"] for row in rows(Path("new/files"), "cells")} == {"done"}
+
+
+def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+    monkeypatch.chdir(tmp_path)
+    planned(make(), tmp_path / "results" / "small")
+    before = sorted((path, path.stat().st_mtime_ns) for path in Path("results").rglob("*"))
+    assert main(["experiment", "report", "results/small", "--out", "else where"]) == 0
+    assert sorted((path, path.stat().st_mtime_ns) for path in Path("results").rglob("*")) == before
+    assert Path("else where/small/report.html").is_file() and Path("else where/small/tables/cells.csv").is_file()
+
+    def refusing(*_: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("persimchat.experiments.api.write_tables", refusing)
+    capsys.readouterr()
+    assert main(["experiment", "report", "results/small"]) == 2
+    said = capsys.readouterr().err
+    assert "Read-only file system" in said and "persimchat experiment report results/small --out DIR" in said
+
+
+def test_a_new_start_names_the_folder_that_is_there(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+):
+    monkeypatch.chdir(tmp_path)
+    planned(make(), tmp_path / "results" / "small")
+    assert main(["experiment", "estimate", "small.yaml"]) == 0
+    assert "A new start" not in capsys.readouterr().out
+    assert main(["experiment", "estimate", "small.yaml", "--out", "other"]) == 0
+    there = tmp_path / "results" / "small"
+    assert (
+        f"A new start in other/small: what {there} holds goes on with --out {there.parent}." in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), "of a run"])
+def test_after_a_full_disk_the_same_command_goes_on(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, error: Any
+):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    told = MachineError.caused_by(full, "the run cannot be kept", "run.sqlite").resumable(Path("results/small/runs/x"))
+
+    async def failing(*_: Any, **__: Any) -> None:
+        raise error if isinstance(error, OSError) else told
+
+    monkeypatch.setattr("persimchat.experiments.api.drive", failing)
+    monkeypatch.chdir(tmp_path)
+    make()
+    assert main(["experiment", "run", "small.yaml"]) == 4
+    said = " ".join(capsys.readouterr().err.split())
+    assert "No space left on device" in said and "Check free space and permissions." in said
+    assert said.endswith("Then give the same command again: persimchat experiment run small.yaml")
+    assert "resume" not in said

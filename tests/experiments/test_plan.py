@@ -351,3 +351,57 @@ def test_cells_that_leave_out_more_or_less_are_estimated_as_one(make: Make):
     little, much, first = (found[each.cell.id] for each in made.cells)
     assert little is much
     assert first.total.calls == 3 * little.total.calls
+
+
+# Labels as readers of tables take them
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"),
+    [
+        ({"utterance_words": [30, "30"]}, ('30 and "30"', "utterance_words")),
+        ({"utterance_words": [30, 30.0]}, ("30 and 30.0",)),
+        ({"utterance_words": ["30", 30.0]}, ('"30" and 30.0',)),
+        ({"model": ["offline", "offline "]}, ('"offline" and "offline "', "look one", "grid.model")),
+        ({"variant": {"caf\u00e9": {}, "cafe\u0301": {"utterance_words": 9}}}, ("look one",)),
+    ],
+)
+def test_levels_that_are_one_or_look_one_are_refused(
+    make: Make, refused: Callable[..., str], grid: Any, words: tuple[str, ...]
+):
+    refused(lambda: plan(make(grid=grid)), *words)
+
+
+def test_numbers_and_words_that_differ_are_levels(make: Make):
+    assert len(plan(make(grid={"seed": [2**60, 2**60 + 1]})).cells) == 2
+    assert len(plan(make(grid={"variant": {"1.1": {}, "1.10": {"utterance_words": 9}}})).cells) == 2
+
+
+def test_labels_that_readers_take_for_something_else_are_told(make: Make):
+    assert not plan(make()).notes
+    variants = {name: {"utterance_words": number} for number, name in enumerate(("1.1", "1.10", "NA"), 5)}
+    base = {
+        "topic": "Tea?",
+        "participants": [{"name": "None", "description": "x"}, "Zeynep"],
+        "settings": {"model": "offline"},
+    }
+    grid = {"variant": variants, "context_tokens": [None, 8000]}
+    tasks = {"list": [{"id": "nan", "topic": "Tea?"}, {"id": "007", "topic": "Coffee?"}]}
+    notes = plan(make(grid=grid, base=base, tasks=tasks)).notes
+    told = [note.partition(" by pandas")[0] for note in notes]
+    assert told == [
+        "axis variant: level 'NA' is read as missing",
+        "axis variant: level '1.1', '1.10' is read as a number",
+        "axis context_tokens: level null is read as missing",
+        "task 'nan' is read as missing",
+        "task '007' is read as a number",
+        "participant 'None' is read as missing",
+    ]
+
+
+def test_a_wrong_environment_variable_is_no_bad_grid(
+    make: Make, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PERSIMCHAT_UTTERANCE_WORDS", "many")
+    said = refused(lambda: plan(make()), "environment variable PERSIMCHAT_UTTERANCE_WORDS", "utterance_words")
+    assert "cannot be held" not in said and "exclude" not in said and "grid" not in said

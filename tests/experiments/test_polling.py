@@ -6,11 +6,13 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from experiment_tables import rows as table_of
 from loopback.scripted import prompt_of, task_of
 from loopback.server import LoopbackServer
 from run_files import logged
@@ -22,6 +24,7 @@ from persimchat.experiments.api import Results, prepare, report_on
 from persimchat.experiments.measuring import EVALUATORS, evaluators_of, stance_numbers
 from persimchat.experiments.place import EVENTS, Place
 from persimchat.experiments.robustness import poll_answers_of
+from persimchat.reports.export import export_runs
 from persimchat.reports.stances import VALUES
 from persimchat.runs.folder.jsonl import calls_in
 
@@ -121,6 +124,22 @@ def test_shares_means_and_changes(make: Make, serving: Serve, tmp_path: Path) ->
         "poll cars": {None},  # yes and no are tied
         "poll warmth": {"4"},
     }
+
+
+def test_answers_below_zero_are_numbers(make: Make, serving: Serve, tmp_path: Path) -> None:
+    model = serving(Answering(lambda prompt: -3 if is_of_jarmila(prompt) else 5))
+    asked = polls(
+        {**WARMTH, "answer": "scale:-5-5", "by": model.model()}, {**CARS, "answer": "choice", "options": ["-3", "5"]}
+    )
+    results = run_experiment(make(grid=SCRIPT, measures=asked), tmp_path)
+    found = table_of(results.folder, "polls")
+    warmth = [row for row in found if row["poll"] == "warmth"]
+    assert {(row["answer"], row["number"]) for row in warmth} == {("-3", "-3.0"), ("5", "5.0")}
+    assert {row["number"] for row in found if row["poll"] == "cars"} == {""}
+    assert fmean(float(row["answer"]) for row in warmth) == 1.0
+    done = export_runs([*(results.folder / "runs").iterdir()], tmp_path / "out")
+    with done.files["polls"].open(encoding="utf-8", newline="") as file:
+        assert {row["number"] for row in csv.DictReader(file)} == {"-3.0", "5.0", ""}
 
 
 def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import multiprocessing
 import os
 import random
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -529,3 +531,60 @@ def test_folders_have_the_size_that_was_foreseen(
     results = run_experiment(wanted, tmp_path)
     taken = sum(path.stat().st_blocks * 512 for path in (results.folder / "runs").rglob("*") if path.is_file())
     assert disk_bytes(plan(wanted).cells) == pytest.approx(taken, rel=0.25)
+
+
+# One damaged run is a row with its reason
+
+
+SCRIPT = {**SMALL["base"], "settings": {"model": "offline", "max_messages": 1}}
+
+
+def in_the_middle(log: Path) -> None:
+    """Change a letter of what was said."""
+    with sqlite3.connect(log) as database:
+        database.execute("UPDATE events SET body = replace(body, 'e', 'a') WHERE kind = 'utterance'")
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "empty": lambda log: log.write_bytes(b""),
+    "no database": lambda log: log.write_bytes(b"This is no database. " * 200),
+    "half of it": lambda log: log.write_bytes(log.read_bytes()[: log.stat().st_size // 2]),
+    "another letter": in_the_middle,
+}
+
+
+@pytest.mark.parametrize("way", DAMAGES)
+def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], way: str
+):
+    monkeypatch.chdir(tmp_path)
+    make(grid={"method": ["need_to_talk", "round_robin"], "seed": [0, 1, 2]}, base=SCRIPT)
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    folder = tmp_path / "results" / "small"
+    damaged = sorted((folder / "runs").iterdir())[0]
+    DAMAGES[way](damaged / "run.sqlite")
+    for command, code in (("report", 0), ("run", 1)):
+        capsys.readouterr()
+        assert main(["experiment", command, "small.yaml"]) == code
+        found = rows(folder, "cells")
+        assert [row["status"] for row in found].count("done") == 5
+        (failed,) = (row for row in found if row["status"] == "failed")
+        assert failed["cell"] == damaged.name and "run.sqlite" in failed["why"]
+        assert "move the run's folder away: it is then held again" in failed["why"]
+        values = [row["value"] for row in rows(folder, "measures")]
+        assert values.count("") == 1 and len(values) == 6
+    assert f"cell {damaged.name} failed" in capsys.readouterr().err
+    shutil.move(damaged, tmp_path / "away")
+    assert main(["experiment", "run", "small.yaml"]) == 0
+    assert {row["status"] for row in rows(folder, "cells")} == {"done"}
+
+
+def test_a_run_without_its_log_is_held_again(make: Make, tmp_path: Path):
+    run_experiment(make(base=SCRIPT), tmp_path)
+    log = sorted(tmp_path.glob("small/runs/*/run.sqlite"))[0]
+    log.unlink()
+    place = Place(tmp_path / "small")
+    report_on(make(base=SCRIPT), place)
+    assert sorted(row["status"] for row in rows(place.path, "cells")) == ["done", "done", "done", "planned"]
+    again = run_experiment(make(base=SCRIPT), tmp_path).outcome
+    assert again is not None and len(again.done) == 4 and not again.failed

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 from ledgers import question_to
 from loopback.answering import Reply
 from loopback.server import LoopbackServer
 
+from persimchat.models.answers import WrongAnswer, read
 from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError
 from persimchat.models.schemas import prompt_schema
@@ -154,3 +156,47 @@ async def test_usage_is_estimated_where_none_is_reported(serve: Serve) -> None:
     assert call["input_tokens"] > 10
     assert call["output_tokens"] == -(-len(TEXT) // 4)
     assert call["cost_usd"] == pytest.approx((call["input_tokens"] + 2 * call["output_tokens"]) / 1e6)
+
+
+# Of a judge: two answers that contradict each other are none, and a refusal in prose is a refusal
+
+ONE = '{"reasoning": "because", "need_to_talk": 7}'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"{ONE} or rather {ONE.replace('7', '3')}", None),
+        (f"{ONE} So again: {ONE.replace('because', 'as I said')}", 7),
+        ('{"need_to_talk": 3} is no answer yet. ' + ONE, 7),
+        (f"<think>{ONE.replace('7', '3')}</think>{ONE}", 7),
+    ],
+)
+def test_two_answers_that_contradict_each_other_are_none(text: str, found: int | None) -> None:
+    message = AIMessage(text)
+    if found is not None:
+        assert read(message, NeedToTalk, alone=True).need_to_talk == found
+        return
+    assert read(message, NeedToTalk).need_to_talk == 3
+    with pytest.raises(WrongAnswer, match="contradict"):
+        read(message, NeedToTalk, alone=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("I'm sorry, but I can't help with that.", True),
+        ("I’m sorry, I can’t assist with this request.", True),
+        ("As an AI, I am unable to judge people.", True),
+        ("I cannot in good conscience rate this conversation.", True),
+        ("Sorry, I won't be able to evaluate that.", True),
+        ("Omlouvám se, ale nemohu odpovědět.", True),
+        ("The first conversation is more natural; 7 of 10.", False),
+        ("They can't agree on tea.", False),
+        ("I'm sorry for them. Score: 3", False),
+    ],
+)
+def test_a_refusal_in_prose_is_a_refusal(text: str, refused: bool) -> None:
+    with pytest.raises(WrongAnswer) as caught:
+        read(AIMessage(text), NeedToTalk)
+    assert (caught.value.refused, caught.value.prose) == (refused, True)

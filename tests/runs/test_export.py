@@ -143,7 +143,13 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path, form: str) -> None:
     [
         ("=1+1", "'=1+1"),
         ("+1", "'+1"),
-        ("-1", "'-1"),
+        ("-1", "-1"),
+        ("-0.25", "-0.25"),
+        ("-1+1", "'-1+1"),
+        ("--1", "'--1"),
+        (" -1", "' -1"),
+        ("-1\n", "'-1\n"),
+        ("-\u0663", "'-\u0663"),
         ("@A1", "'@A1"),
         (" \n=1", "' \n=1"),
         ("＝1", "'＝1"),
@@ -333,6 +339,16 @@ def test_no_column_is_without_an_explanation() -> None:
         assert [column.name for column in measures if not column.unit] == ["seed", "max_messages"]
 
     check_each(TABLES.values(), check)
+
+
+def test_the_codebook_says_how_to_read_it(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, [utterance(1, "NA", "None"), utterance(2, "null", "-3")], [])
+    done = export_runs([folder], tmp_path / "out")
+    for words in ('keep_default_na=False, na_values=[""]', 'na.strings = ""', "dtype=", "colClasses"):
+        assert words in done.codebook.read_text(encoding="utf-8")
+    # As read so: a cell is missing only if it is empty.
+    said = [(row["speaker"] or None, row["text"] or None) for row in rows(done.files["utterances"])]
+    assert said == [("NA", "None"), ("null", "-3")]
 
 
 def test_the_codebook_lists_every_column_of_every_file(tmp_path: Path) -> None:
