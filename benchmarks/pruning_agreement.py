@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from persimchat.evaluation.statistics.effects import spearman
-from persimchat.evaluation.statistics.intervals import bootstrap, quartiles
+from persimchat.evaluation.statistics.intervals import mean_over_tasks, quartiles
 from persimchat.models.attention.forward import Cache, Llama
 from persimchat.models.attention.scores import per_piece
 from persimchat.models.attention.scoring import GgufModel, scorer_of
@@ -90,7 +90,7 @@ def difference(cases: Sequence[Case], first: str, second: str, key: str) -> str:
     """By how much one origin agrees better than another: the mean over prompts with an interval."""
     pairs = [(compared(case, first)[key], compared(case, second)[key]) for case in cases]
     values = [a - b for a, b in pairs if a is not None and b is not None]
-    found = bootstrap(values, statistics.fmean)
+    found = mean_over_tasks(values)
     bounds = "" if found.low is None else f" [{found.low:+.3f}, {found.high:+.3f}]"
     return f"{key}: {statistics.fmean(values):+.3f}{bounds}, n {len(values)}"
 

@@ -27,15 +27,14 @@ from ..state.configuration import load_settings
 from ..state.document import table
 from ..state.errors import InputError, suggestion
 from .asking import MODULE, NOT_ASKED, Asked, Judge, Place, Question, Questions, judge_all
+from .statistics.claims import related
 from .statistics.effects import Effect, krippendorff, spearman
-from .statistics.intervals import Estimate, mean_over_tasks
+from .statistics.intervals import Estimate, Kind, mean_over_tasks
 from .transcripts import Conversation, of_outputs, of_run
 
 MEASURE: Final = "dimension"
 FEW_TASKS: Final = 10
 """Fewer tasks than these are warned of."""
-LENGTH_MATTERS: Final = 0.3
-"""From this Spearman's ρ on, in absolute value, scores may reward length."""
 _SCHEMAS: Final[dict[tuple[int, int], type[DimensionScore] | type[ChangeScore]]] = {
     (0, 10): DimensionScore,
     (-5, 5): ChangeScore,
@@ -70,6 +69,11 @@ class Dimension(BaseModel):
     least: str
     most: str
     middle: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What a score can be."""
+        return Kind(low=self.low, high=self.high)
 
     def fits(self, conversation: Conversation) -> bool:
         """Whether it applies to a conversation."""
@@ -268,7 +272,7 @@ def result_of(dimension: Dimension, values: Sequence[Value]) -> DimensionResult:
         dimension=dimension,
         mean=fmean(scores) if scores else None,
         sd=stdev(scores) if len(scores) > 1 else None,
-        interval=mean_over_tasks(task_means((value.task, score) for value, score in there)),
+        interval=mean_over_tasks(task_means((value.task, score) for value, score in there), dimension.kind),
         n=len(scores),
         not_applicable=len(own) - len(there),
         missing=dict(sum((Counter(value.missing) for value in own), Counter())),
@@ -302,14 +306,12 @@ def warnings(judge: ModelName, conversations: Sequence[Conversation], lengths: M
     tasks = len({conversation.task for conversation in conversations})
     if tasks < FEW_TASKS:
         found.append(f"Only {tasks} {'task' if tasks == 1 else 'tasks'}: the intervals are wide, and chance is large.")
-    for name, effect in lengths.items():
-        # Of fewer than four conversations, a rank correlation says nothing.
-        if effect.value is not None and effect.n >= 4 and abs(effect.value) > LENGTH_MATTERS:
-            rises = "rise" if effect.value > 0 else "fall"
-            found.append(
-                f"{name}: scores {rises} with the length of utterances "
-                f"(Spearman's ρ {effect.value:.2f}, n {effect.n}); the judge may reward length itself."
-            )
+    for name, effect in related(lengths).items():
+        rises = "rise" if (effect.value or 0) > 0 else "fall"
+        found.append(
+            f"{name}: scores {rises} with the length of utterances "
+            f"(Spearman's ρ {effect.value:.2f}, n {effect.n}); the judge may reward length itself."
+        )
     return found
 
 

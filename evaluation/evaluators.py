@@ -18,6 +18,7 @@ from ..state.debates.answers import parse_answer, same_answer
 from ..state.errors import InputError
 from ..state.plain_text import folded
 from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, LEAST_WORDS, OTHERS_WORDS_REMOVED, overlaps, own_words, size
+from .statistics.intervals import COUNT, SHARE, UNIT
 
 Outputs = dict[str, Any]
 Feedback = dict[str, Any]
@@ -193,4 +194,10 @@ def goodbye(outputs: Outputs, farewells: Sequence[str] = FAREWELLS) -> Feedback:
     return {"key": "goodbye", "score": float(bool(leaving)), "comment": ", ".join(leaving) or "nobody took leave"}
 
 
+VALUES: Final = {
+    **dict.fromkeys(("words_for_others", "addressee_named", "consensus", "correct", "goodbye"), SHARE),
+    **dict.fromkeys(("repetition", "greatest_share", "balance"), UNIT),
+    "length_error": COUNT,
+}
+"""What values each evaluator of this module has."""
 CONVERSATION_EVALUATORS = (consensus, correct, greatest_share, balance, goodbye)

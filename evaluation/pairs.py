@@ -22,7 +22,7 @@ from ..state.plain_text import quoted
 from .asking import NOT_ASKED, Asked, Question, Questions
 from .csv_rows import read_rows
 from .statistics.effects import Effect, Kappa, cohen, spearman
-from .statistics.intervals import Estimate, mean_over_tasks, proportion, win_rate
+from .statistics.intervals import Estimate, Kind, mean_over_tasks, proportion, win_rate
 from .statistics.significance import Outcome, Significance, Verdict, sign_test, verdict, wilcoxon
 from .transcripts import Conversation
 
@@ -278,7 +278,7 @@ def pairs_result(results: Sequence[PairResult]) -> PairsResult:
         answers_missing=dict(sum((Counter(result.missing) for result in results), Counter())),
         rate=win_rate(counts.win, counts.tie, counts.loss),
         test=sign_test(counts.win, counts.loss, counts.tie),
-        position=mean_over_tasks(positions),
+        position=mean_over_tasks(positions, Kind(low=-9, high=9)),
         position_test=wilcoxon(positions),
         conflicts=proportion(sum(conflicts), len(conflicts)),
         alone=(Counts.of([one.alone[0] for one in verdicts]), Counts.of([one.alone[1] for one in verdicts])),

@@ -1,15 +1,15 @@
 """Answers of simulated people to a poll, beside those of real people to the same question.
 
-Both are distributions over the poll's answers. Every distance stands beside its floor: the distance that samples of the
-simulated size have from people's shares by chance. There is no overall score, for likeness on one question is no
-likeness; and a small distance in a small sample is no evidence of likeness.
+Both are distributions over the poll's answers. Every distance stands beside its floor: how far samples of these sizes
+are apart if they come from one population (`statistics/claims.py`). There is no overall score, for likeness on one
+question is no likeness; and a small distance in a small sample is no evidence of likeness.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,21 +20,16 @@ from ..state.errors import InputError
 from ..state.plain_text import quoted
 from ..state.poll import Poll
 from .csv_rows import Row, read_rows
-from .statistics import distributions
-from .statistics.distributions import DRAWS, Distance, Floor
-from .statistics.effects import Effect, spearman, variance_ratio
-from .statistics.intervals import FEWEST, LEVEL, Estimate, known, resampled
+from .statistics.claims import DRAWS, Floor, Statistic, family, floors
+from .statistics.distributions import jensen_shannons, total_variations, wassersteins
+from .statistics.effects import Effect, spearman, spreads, variance_ratio
+from .statistics.intervals import Numbers, known
 
 _SHOWN: Final = 60
 _NEAR: Final = 0.01
 """How far the sum of shares may be from 1; they are scaled."""
 _FORM: Final = "Write option and count, or option, share and n; question and group are optional."
 _OPTIONAL: Final = ("count", "share", "n", "question", "group")
-_DISTANCES: Final[Mapping[str, Distance]] = {
-    "total variation": distributions.total_variation,
-    "Jensen-Shannon": distributions.jensen_shannon,
-    "Wasserstein": distributions.wasserstein,
-}
 
 
 @dataclass(frozen=True)
@@ -142,18 +137,18 @@ class Apart:
 
     Attributes:
         name: of the measure.
-        estimate: the distance, 0–1, with its interval.
-        floor: what samples of this size have by chance; None where there is none.
+        value: the distance, 0–1, or in the answer's unit; of variances, their ratio. None where there is none.
+        floor: what samples of these sizes have by chance; None where there is none.
     """
 
     name: str
-    estimate: Estimate
+    value: float | None
     floor: Floor | None
 
     @property
     def hidden(self) -> bool:
-        """Whether the distance is not distinguishable from chance at this size."""
-        return self.floor is not None and self.estimate.value is not None and self.floor.hides(self.estimate.value)
+        """Whether it is not distinguishable from chance."""
+        return self.floor is None or self.floor.hides
 
 
 @dataclass(frozen=True)
@@ -169,8 +164,8 @@ class Likeness:
         runs: how many runs, or agents without a run, they come from.
         missing: why answers are missing, and how often; they are left out.
         apart: the distances.
+        variances: simulated variance by people's (n − 1), with its floor; None without an order.
         mean_difference: simulated mean minus people's; None without an order.
-        variance_ratio: simulated variance by people's; None without an order, or if people's is 0.
         notes: what a reader must know.
     """
 
@@ -182,8 +177,8 @@ class Likeness:
     runs: int
     missing: dict[str, int]
     apart: tuple[Apart, ...]
+    variances: Apart | None = None
     mean_difference: float | None = None
-    variance_ratio: float | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -203,8 +198,7 @@ def likeness(
 ) -> Likeness:
     """Simulated answers beside people's, for one question and group.
 
-    Intervals come from drawing whole runs anew, so that those who heard each other stay together, and people's counts
-    anew, if their number is known.
+    For floors, a run counts as one answer, because those who heard each other are not independent.
 
     Args:
         people: what people answered.
@@ -215,7 +209,7 @@ def likeness(
         draws: how many resamples.
 
     Raises:
-        InputError: `missing_as` is no answer of the poll.
+        InputError: `missing_as` is no answer of the poll, or a number is too great to compute with.
     """
     poll = people.poll
     instead = _answer(missing_as, poll, "--missing-as") if missing_as else None
@@ -227,53 +221,84 @@ def likeness(
     counts = tuple(int(sum(column)) for column in zip(*units, strict=True)) if units else (0,) * len(options)
     n, in_order = sum(counts), poll.is_ordered or ordered
     places = [float(option) for option in options] if poll.is_ordered else list(range(1, len(options) + 1))
-    names = [name for name in _DISTANCES if in_order or name != "Wasserstein"]
-    apart = tuple(_apart(name, units, counts, human, people.n, seed=seed, draws=draws) for name in names)
-    mean = float(np.dot(counts, places) / n - np.dot(human, places)) if in_order and n else None
-    ratio = variance_ratio(counts, human, places) if in_order and n else None
+    at = _places(places, poll)
     missing = Counter(row.missing for own in clusters for row in own if row.answer is None)
-    notes = _notes(people, clusters, len(units))
-    return Likeness(people, options, counts, human, n, len(units), dict(missing), apart, mean, ratio, notes)
+    told = (people, options, counts, human, n, len(units), dict(missing))
+    distances: dict[str, Statistic] = {"total variation": total_variations, "Jensen-Shannon": jensen_shannons}
+    if in_order:
+        # A scale's ends are its own, so a distance is a share of it; any number has its unit alone.
+        name = "Wasserstein" if poll.possible else "Wasserstein, in the answer's unit"
+        steps = at if not poll.possible else np.linspace(0.0, 1.0, len(options))
+        distances[name] = lambda first, second: wassersteins(first, second, steps)
+    if not n:
+        return Likeness(
+            *told, tuple(Apart(name, None, None) for name in distances), notes=_notes(people, clusters, units)
+        )
+    ours, sizes = [count / n for count in counts], [sum(unit) for unit in units]
+    independent = max(1, int(n**2 / sum(size**2 for size in sizes) + 1e-9))
+    ratio = variance_ratio(ours, human, places, sizes=(n, people.n)) if in_order else None
+    asked = {**distances}
+    if ratio is not None and independent > 1:
+        asked[_VARIANCES] = lambda first, second: _unlike(first, second, at, independent, people.n)
+    chance = floors(list(asked.values()), ours, human, n=independent, people=people.n, seed=seed, draws=draws)
+    sides = np.array(ours)[None], np.array(human)[None]
+    apart = [
+        Apart(name, float(of(*sides)[0]) if name != _VARIANCES else ratio, floor)
+        for (name, of), floor in zip(asked.items(), chance, strict=True)
+    ]
+    return Likeness(
+        *told,
+        tuple(one for one in apart if one.name != _VARIANCES),
+        next(
+            (one for one in apart if one.name == _VARIANCES),
+            Apart(_VARIANCES, ratio, None) if ratio is not None else None,
+        ),
+        float(np.dot(ours, places) - np.dot(human, places)) if in_order else None,
+        _notes(people, clusters, units),
+    )
 
 
-def _apart(
-    name: str,
-    units: Sequence[tuple[int, ...]],
-    counts: tuple[int, ...],
-    human: tuple[float, ...],
-    size: int | None,
-    *,
-    seed: int,
-    draws: int,
-) -> Apart:
-    measure = _DISTANCES[name]
-    value, method = measure(counts, human), f"percentile bootstrap over runs, {draws:,} resamples, seed {seed}"
-    floor = distributions.floor(measure, human, sum(counts), seed=seed)
-    if value is None or len(units) < FEWEST:
-        note = "there are no answers" if value is None else f"fewer than {FEWEST} runs have no interval"
-        return Apart(name, Estimate(value=value, method=method, n=len(units), note=note), floor)
-    chance = np.random.default_rng(seed)
-
-    def once(drawn: Sequence[tuple[int, ...]]) -> float | None:
-        others = [float(times) for times in chance.multinomial(size, human)] if size else human
-        return measure([float(times) for times in np.sum(drawn, axis=0)], others)
-
-    every = resampled(units, once, seed=seed, resamples=draws)
-    there = known([value for value in every if not np.isnan(value)]).values
-    low, high = np.quantile(there, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Apart(name, Estimate(value=value, low=float(low), high=float(high), method=method, n=len(units)), floor)
+_VARIANCES: Final = "variances"
 
 
-def _notes(people: People, clusters: Sequence[Sequence[PollAnswer]], runs: int) -> list[str]:
+def _places(places: Sequence[float], poll: Poll) -> Numbers:
+    try:
+        return known(places).values
+    except ValueError as error:
+        raise InputError(str(error), where=f"the poll {poll.id}", remedy="Leave this answer out.") from None
+
+
+def _unlike(first: Numbers, second: Numbers, places: Numbers, n: int, people: int | None) -> Numbers:
+    """How far the ratios of two variances are from 1, either way: |ln|; where one side does not vary, very far."""
+    ours, theirs = spreads(first, places, n), spreads(second, places, people)
+    least = 1e-12 * float(np.ptp(places)) ** 2
+    found: Numbers = np.abs(np.log(np.maximum(ours, least)) - np.log(np.maximum(theirs, least)))
+    return found
+
+
+def corrected(every: Sequence[Likeness]) -> list[Likeness]:
+    """The same, with the floors of all questions as one family, so that much looking makes no finding."""
+    groups = [[one.floor for one in _floored(each)] for each in every]
+    fixed = []
+    for each, adjusted in zip(every, family(*groups), strict=True):
+        new = {one.name: replace(one, floor=floor) for one, floor in zip(_floored(each), adjusted, strict=True)}
+        variances = each.variances and new.get(each.variances.name, each.variances)
+        fixed.append(replace(each, apart=tuple(new.get(one.name, one) for one in each.apart), variances=variances))
+    return fixed
+
+
+def _floored(one: Likeness) -> list[Apart]:
+    return [apart for apart in (*one.apart, one.variances) if apart is not None and apart.floor is not None]
+
+
+def _notes(people: People, clusters: Sequence[Sequence[PollAnswer]], units: Sequence[tuple[int, ...]]) -> list[str]:
     notes = []
     if people.n is None:
         notes.append("n is not known: people's shares are taken as fixed.")
     if people.scaled:
         notes.append("People's shares did not sum to 1 exactly, and were scaled.")
-    if runs < FEWEST:
-        notes.append(f"Fewer than {FEWEST} runs: there are no intervals.")
-    if any(row.repeat > 1 for own in clusters for row in own):
-        notes.append("Repeated answers of one agent are not independent, so the floor is too low.")
+    if any(sum(unit) > 1 for unit in units):
+        notes.append("For the floor, a run (or an agent who was asked repeatedly) counts as one answer.")
     return notes
 
 
@@ -294,7 +319,7 @@ class Together:
 
 def together(every: Sequence[Likeness]) -> Together:
     """What several questions say at once: a mean distance and whether the order of shares is the same."""
-    values = [one.apart[0].estimate.value for one in every]
+    values = [one.apart[0].value for one in every]
     there = [value for value in values if value is not None]
     simulated = [share for one in every for share in one.simulated]
     human = [share for one in every for share in one.human]

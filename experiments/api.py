@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..evaluation.statistics.claims import family
 from ..evaluation.statistics.intervals import stats
 from ..graph.node import wait_for
 from ..models.limits import limited
@@ -84,7 +85,7 @@ class Results:
         return self.tables.robustness
 
     def compare(self, measure: str, by: str, **within: Any) -> list[Comparison]:
-        """Compare all pairs of an axis's levels in one measure, paired by task.
+        """Compare all pairs of an axis's levels in one measure, paired by task; p is adjusted for the file's, too.
 
         Args:
             measure: its name.
@@ -95,11 +96,12 @@ class Results:
             InputError: the measure, an axis or a level is not known.
         """
         axes = self.tables.locked.axes
-        names = [one.name for one in self.tables.measures]
-        for word, known, what in ((measure, names, "measure"), *((axis, [*axes], "axis") for axis in (by, *within))):
+        kinds = {one.name: one.kind for one in self.tables.measures}
+        for word, known, what in ((measure, [*kinds], "measure"), *((axis, [*axes], "axis") for axis in (by, *within))):
             if word not in known:
                 raise InputError(f"there is no {what} {word!r}", remedy=suggestion(word, known))
-        return compare(Compare(by=by, within=within), axes, self.tables.locked.cells, [measure], self.tables.values)
+        wanted, asked = Compare(by=by, within=within), {measure: kinds[measure]}
+        return family(compare(wanted, axes, self.tables.locked.cells, asked, self.tables.values), self.tables.tested)[0]
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, stdev
 from typing import Final
 
-from ..evaluation.statistics.effects import rank_biserial
-from ..evaluation.statistics.intervals import Estimate, mean_over_tasks
-from ..evaluation.statistics.significance import Significance, holm, wilcoxon
+from ..evaluation.statistics.claims import Claim, paired
+from ..evaluation.statistics.intervals import Estimate, Kind, mean_over_tasks
 from .axes import Label
 from .file import Compare
 from .plan import Cell
@@ -29,9 +28,9 @@ Values = Mapping[tuple[str, str], float | None]
 Unit = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two levels of an axis compared in one measure.
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Claim):
+    """Two levels of an axis compared in one measure: the difference is the mean of a − b over tasks.
 
     Attributes:
         measure: which is compared.
@@ -42,10 +41,6 @@ class Comparison:
         left_out: tasks that lack a value on one side.
         first: the mean of the first level over tasks, with its interval.
         second: that of the second level.
-        difference: the mean of a − b over tasks, with its interval.
-        effect: the rank-biserial correlation, −1 to 1; None where there is no difference at all.
-        test: Wilcoxon's signed-rank test.
-        p_holm: its p, adjusted for all pairs compared in this measure.
     """
 
     measure: str
@@ -56,38 +51,33 @@ class Comparison:
     left_out: int
     first: Estimate
     second: Estimate
-    difference: Estimate
-    effect: float | None
-    test: Significance
-    p_holm: float | None = None
 
 
 def compare(
-    wanted: Compare, axes: Mapping[str, Sequence[Label]], cells: Sequence[Cell], measures: Sequence[str], values: Values
+    wanted: Compare,
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    measures: Mapping[str, Kind],
+    values: Values,
 ) -> list[Comparison]:
-    """All comparisons of one request, one a measure and pair of levels.
+    """All comparisons of one request, one a measure and pair of levels; no p is adjusted yet for what else is tested.
 
     Args:
         wanted: the request.
         axes: the levels of every axis.
         cells: of the experiment.
-        measures: names, in order.
+        measures: names, in order, with what values each can have.
         values: of the measures.
 
     Raises:
         MissingExtraError: the extra `evaluation` is not installed.
     """
-    found: list[Comparison] = []
     chosen = [cell for cell in spread(cells) if all(cell.axes[name] == label for name, label in wanted.within.items())]
     levels = axes[wanted.by]
     pairs = pairs_of_levels(levels)
     if wanted.reference is not None:
         pairs = [(level, wanted.reference) for level in levels if level != wanted.reference]
-    for measure in measures:
-        family = [_pair(wanted, a, b, chosen, measure, values) for a, b in pairs]
-        adjusted = holm([each.test.p for each in family])
-        found += [replace(each, p_holm=p) for each, p in zip(family, adjusted, strict=True)]
-    return found
+    return [_pair(wanted, a, b, chosen, name, kind, values) for name, kind in measures.items() for a, b in pairs]
 
 
 def spread(cells: Iterable[Cell]) -> Iterator[Cell]:
@@ -97,7 +87,9 @@ def spread(cells: Iterable[Cell]) -> Iterator[Cell]:
             yield cell.model_copy(update={"axes": axes})
 
 
-def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: str, values: Values) -> Comparison:
+def _pair(
+    wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: str, kind: Kind, values: Values
+) -> Comparison:
     by = wanted.by
     sides: tuple[dict[Unit, float | None], dict[Unit, float | None]] = ({}, {})
     held: dict[Unit, set[str]] = {}
@@ -130,11 +122,9 @@ def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: s
         b=b,
         within=wanted.within,
         left_out=len(varied) - len(first),
-        first=mean_over_tasks(first),
-        second=mean_over_tasks(second),
-        difference=mean_over_tasks(differences),
-        effect=rank_biserial(differences).value,
-        test=wilcoxon(differences),
+        first=mean_over_tasks(first, kind),
+        second=mean_over_tasks(second, kind),
+        **vars(paired(differences, kind)),
     )
 
 
@@ -168,7 +158,7 @@ class Group:
 def groups(
     axes: Mapping[str, Sequence[Label]],
     cells: Sequence[Cell],
-    measures: Sequence[str],
+    measures: Mapping[str, Kind],
     values: Values,
     apart: Collection[tuple[str, str]] = (),
     *,
@@ -179,7 +169,7 @@ def groups(
     Args:
         axes: the levels of every axis.
         cells: of the experiment.
-        measures: names, in order.
+        measures: names, in order, with what values each can have.
         values: of the measures.
         apart: cells and measures that do not apply to them.
         intervals: whether intervals are computed, too.
@@ -192,8 +182,15 @@ def groups(
     for cell in spread(cells):
         by_levels.setdefault(tuple(json.dumps(cell.axes[name]) for name in names), []).append(cell)
     return [
-        _group(measure, {name: members[0].axes[name] for name in names}, members, values, apart, intervals)
-        for measure in measures
+        _group(
+            measure,
+            {name: members[0].axes[name] for name in names},
+            members,
+            values,
+            apart,
+            kind if intervals else None,
+        )
+        for measure, kind in measures.items()
         for members in by_levels.values()
     ]
 
@@ -204,7 +201,7 @@ def _group(
     cells: Sequence[Cell],
     values: Values,
     apart: Collection[tuple[str, str]],
-    intervals: bool,
+    kind: Kind | None,
 ) -> Group:
     there = [(cell, value) for cell in cells if (value := values.get((cell.id, measure))) is not None]
     not_applicable = sum((cell.id, measure) in apart for cell in cells)
@@ -222,7 +219,7 @@ def _group(
         not_applicable=not_applicable,
         mean=fmean(found) if found else None,
         sd=stdev(found) if len(found) > 1 else None,
-        interval=mean_over_tasks(means) if intervals else plain,
+        interval=mean_over_tasks(means, kind) if kind is not None else plain,
     )
 
 

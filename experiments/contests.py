@@ -15,9 +15,10 @@ from typing import Final
 
 from ..evaluation.asking import Asked, Questions, judge_name
 from ..evaluation.pairs import Counts, Pair, PairAnswer, PairResult, length_effect, questions_on, results_of
+from ..evaluation.statistics.claims import side
 from ..evaluation.statistics.effects import Effect
-from ..evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
-from ..evaluation.statistics.significance import Significance, holm, sign_test, wilcoxon
+from ..evaluation.statistics.intervals import SHARE, Estimate, Kind, mean_over_tasks
+from ..evaluation.statistics.significance import Significance, sign_test, wilcoxon
 from ..runs.folder.reading import Record
 from ..state.errors import InputError
 from .axes import Label
@@ -188,7 +189,7 @@ class Contest:
         missing: reason: how many pairs have no verdict for it.
         rate: wins and half of the ties as a share, over tasks.
         test: wins against losses, over tasks.
-        p_holm: its p, adjusted for all pairs of levels.
+        p_holm: its p, adjusted for all that the file tests.
         position: the judge's favour for what is shown first, in points, over tasks.
         position_test: of that favour against 0.
         conflicts: share of pairs whose verdict changes with the order, over tasks.
@@ -211,9 +212,8 @@ class Contest:
 
     @property
     def ahead(self) -> Label | None:
-        """Who won in more tasks than it lost; None for nobody."""
-        wins = self.test.statistic or 0
-        return None if 2 * wins == self.test.n else self.a if 2 * wins > self.test.n else self.b
+        """Who may be said to win more tasks than it loses; None for nobody."""
+        return {1: self.a, -1: self.b, 0: None}[side(self.rate, self.p_holm, 0.5)]
 
 
 @dataclass(frozen=True)
@@ -243,12 +243,10 @@ def verdicts_of(measure: PairVerdicts, cells: Sequence[Cell], held: Sequence[Hel
 
 
 def contests(measure: PairVerdicts, judged: Sequence[JudgedPair]) -> list[Contest]:
-    """What the verdicts come to, for each two levels of the axis; p is adjusted for all of them."""
+    """What the verdicts come to, for each two levels of the axis; nothing is adjusted yet for what else is tested."""
     found = [_contest(a, b, [one for one in judged if (one.cells.a, one.cells.b) == (a, b)])
              for a, b in pairs_of_levels(measure.levels)]  # fmt: skip
-    found = [one for one in found if one.pairs]
-    adjusted = holm([one.test.p if one.tasks else None for one in found])
-    return [replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True)]
+    return [one for one in found if one.pairs]
 
 
 def _contest(a: Label, b: Label, judged: Sequence[JudgedPair]) -> Contest:
@@ -265,6 +263,7 @@ def _contest(a: Label, b: Label, judged: Sequence[JudgedPair]) -> Contest:
     wins, losses = sum(point > 0.5 for point in points), sum(point < 0.5 for point in points)
     positions = [_mean([None if v.position is None else float(v.position) for v in group]) for group in verdicts]
     conflicts = [_mean([None if v.conflict is None else float(v.conflict) for v in group]) for group in verdicts]
+    test = sign_test(wins, losses, len(points) - wins - losses)
     return Contest(
         a=a,
         b=b,
@@ -272,11 +271,11 @@ def _contest(a: Label, b: Label, judged: Sequence[JudgedPair]) -> Contest:
         tasks=len(points),
         counts=Counts.of([each.outcome for group in verdicts for each in group]),
         missing=dict(missing),
-        rate=mean_over_tasks(points),
-        test=sign_test(wins, losses, len(points) - wins - losses),
-        position=mean_over_tasks(positions),
+        rate=mean_over_tasks(points, SHARE),
+        test=test if points else replace(test, p=None),
+        position=mean_over_tasks(positions, Kind(low=-9, high=9)),
         position_test=wilcoxon(positions),
-        conflicts=_share(conflicts),
+        conflicts=mean_over_tasks(conflicts, SHARE),
         length=length_effect([one.result for one in judged if one.result is not None]),
     )
 
@@ -286,12 +285,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(there) if there else None
 
 
-def _share(values: Sequence[float | None]) -> Estimate:
-    """The share of tasks with 1; the mean where tasks have something between."""
-    there = [value for value in values if value is not None]
-    return proportion(round(sum(there)), len(there)) if {*there} <= {0.0, 1.0} else mean_over_tasks(there)
-
-
 def beaten(found: Sequence[Contest]) -> list[tuple[Label, Label]]:
-    """Who is ahead of whom."""
+    """Who may be said to be ahead of whom."""
     return [(one.a, one.b) if one.ahead == one.a else (one.b, one.a) for one in found if one.ahead is not None]

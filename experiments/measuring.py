@@ -18,6 +18,7 @@ from ..evaluation.asking import NOT_ASKED, Asked, Questions, judge_name
 from ..evaluation.dimensions import Dimension, chosen, questions_on
 from ..evaluation.evaluators import CONVERSATION_EVALUATORS, UTTERANCE_EVALUATORS
 from ..evaluation.local import TOLD
+from ..evaluation.statistics.intervals import COUNT, NUMBER, SHARE, Kind
 from ..evaluation.transcripts import Conversation
 from ..reports.stances import VALUES, Position, ledger, stances_of
 from ..runs.folder.answers import RecordedJudgement
@@ -69,10 +70,15 @@ class Named:
     Attributes:
         name: of the measure.
         about: what it says, a sentence.
+        kind: what values it can have.
+        complements: whether it says what another one says, as the share of no does beside that of yes. It is measured
+            and not compared.
     """
 
     name: str
     about: str
+    kind: Kind = NUMBER
+    complements: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,8 @@ class Evaluator:
     def named(self) -> list[Named]:
         """What it says: of an evaluator of utterances, what it is the mean of."""
         told = getattr(evaluators, f"{self.name}_of", EVALUATORS[self.name])
-        return [Named(self.name, " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split()))]
+        about = " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split())
+        return [Named(self.name, about, evaluators.VALUES[self.name])]
 
     def values(self, held: Held, record: Record) -> list[Value]:
         """Its value of the run."""
@@ -236,7 +243,9 @@ class DimensionScores:
     @property
     def named(self) -> list[Named]:
         """One measure a dimension."""
-        return [Named(one.key, f"{one.name}, {one.low} to {one.high}: {one.rated}") for one in self.dimensions]
+        return [
+            Named(one.key, f"{one.name}, {one.low} to {one.high}: {one.rated}", one.kind) for one in self.dimensions
+        ]
 
     def questions(self, held: Sequence[Held], folder: Path) -> list[Questions[RecordedJudgement]]:
         """All dimensions of every conversation that is held; the answers go into its run's folder."""
@@ -292,7 +301,11 @@ class StanceNumbers:
     def named(self) -> list[Named]:
         """One measure a number."""
         by = f"the poll “{self.asked.poll.ask}”" if self.asked is not None else self.source
-        return [Named(f"{self._of}_{name}", f"By {by}: {about}") for name, about in VALUES.items()]
+        counts = ("moves", "stances_at_end")
+        return [
+            Named(f"{self._of}_{name}", f"By {by}: {about}", COUNT if name in counts else SHARE)
+            for name, about in VALUES.items()
+        ]
 
     def positions(self, record: Record) -> list[Position]:
         """The source's part of the ledger of a run."""

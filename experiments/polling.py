@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from ..evaluation.asking import AGAIN, NOT_ASKED, Asked, Asking, Question, Questions, Respondent, everybody
 from ..evaluation.polls import END, START, answering, in_run, question_to
+from ..evaluation.statistics.intervals import NUMBER, SHARE, Kind
 from ..evaluation.tables import reasons
 from ..memory.chroma_client import EPHEMERAL
 from ..reports.estimate_sizes import Typical, lengths
@@ -249,14 +250,17 @@ class PollShares:
     def named(self) -> list[Named]:
         """One measure a point and option, and the changes."""
         found = []
-        for option in self._options:
-            what = f"share of {option}" if option else "mean"
+        bounds = self.asked.poll.bounds
+        mean = Kind(low=bounds[0], high=bounds[1]) if bounds else NUMBER
+        for number, option in enumerate(self._options):
+            what, kind = f"share of {option}" if option else "mean", SHARE if option else mean
+            complements = len(self._options) == 2 and number == 1
             for point in map(str, self.asked.at):
-                found.append(
-                    Named(self._name(option, f"@{point}"), f"{what} of the answers, {_at(point)}: {self._ask}")
-                )
+                about = f"{what} of the answers, {_at(point)}: {self._ask}"
+                found.append(Named(self._name(option, f"@{point}"), about, kind, complements))
             if self._changes:
-                found.append(Named(self._name(option, f":{CHANGE}"), f"{what}, end minus start: {self._ask}"))
+                about = f"{what}, end minus start: {self._ask}"
+                found.append(Named(self._name(option, f":{CHANGE}"), about, kind.of_differences, complements))
         return found
 
     @property

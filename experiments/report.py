@@ -137,6 +137,10 @@ def polls_missing(found: Tables) -> list[str]:
 
 LARGE: Final = 1000
 """From here on, numbers are shown whole: 2,618 and not 2.62e+03."""
+NOT_SHOWN: Final = "not shown"
+"""Of a difference: neither higher nor lower could be shown."""
+_LEAST: Final = 0.001
+"""A smaller p is not told exactly."""
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 640, 250, 24, 30, 12
 
 
@@ -148,7 +152,7 @@ def _number(value: float | None) -> str:
 
 
 def _p(value: float | None) -> str:
-    return UNKNOWN if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return UNKNOWN if value is None else "< 0.001" if value < _LEAST else f"{value:.3f}"
 
 
 def _share(value: float | None) -> str:
@@ -160,12 +164,12 @@ def _said(one: Comparison) -> str:
     found = one.difference
     if found.value is None:
         return "nothing to compare"
-    if found.low is None or found.high is None:
-        return f"{_number(found.value)} in one task, which shows nothing by itself"
-    interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
-    if found.low <= 0 <= found.high:
-        return f"no difference could be shown: {_number(found.value)} on average, {interval}"
-    return f"{'higher' if found.value > 0 else 'lower'} by {_number(abs(found.value))} on average, {interval}"
+    interval = found.note
+    if found.low is not None and found.high is not None:
+        interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
+    by = _number(abs(found.value) if one.shown else found.value)
+    told = f"{one.shown} by {by}" if one.shown else f"no difference could be shown: {by}"
+    return f"{told} on average, {interval}, p {'' if (one.p_holm or 0) < _LEAST else '= '}{_p(one.p_holm)} (Holm)"
 
 
 @cache

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from ..evaluation.diversity.measuring import CASE, GAIN, POSITION, RESAMPLES, Diversity, Mean
+from ..evaluation.diversity.measuring import CASE, GAIN, POSITION, Diversity, Mean, difference
 from ..evaluation.diversity.texts import ORDERS
 from ..evaluation.published.figures import Direction, FigurePaper, FigureTable, Plain, figures
-from ..evaluation.statistics.intervals import FEWEST, Estimate, bootstrap_mean
+from ..evaluation.statistics.claims import Claim, family
 from ..memory.embeddings import LEXICAL
 from ..state.pruning import Pruning, letters_of
 from ..state.settings import MODES
 from .comparing import OF_THE_TASK, spread
 from .diversity import Levels
 from .plan import Cell, defaults
-from .report import Shown, Value
+from .report import NOT_SHOWN, Shown, Value
 from .tables import Tables
 
 ITSELF: Final = "itself, other seeds"
@@ -27,10 +27,7 @@ CUT: Final = tuple(f"dist_{n}_cut" for n in ORDERS)
 BESIDE: Final = ("max_sim", *(f"exclusive_{n}" for n in ORDERS))
 LEFT_OUT: Final = ("words_left_out", GAIN)
 CHECKED: Final = ("inconsistency", "inconsistency_first")
-_INTERVALS: Final = (
-    "In brackets: the 95 % interval of a mean over cases, by bootstrap (1,000 samples of cases, seed 0). One case has "
-    "none; of few cases it is too narrow."
-)
+_INTERVALS: Final = "In brackets: the 95 % interval of a mean over cases. One case has none, nor have equal values."
 
 
 def diversity_shown(found: Tables) -> dict[str, Any]:
@@ -83,8 +80,9 @@ def _tables(found: Diversity) -> Iterator[Shown]:
         yield Shown("Beside the reference", ["setting", "reference", "cases", *BESIDE], rows, notes)
     differences = [row for one in found.means if one.unit == CASE for row in _difference(one)]
     if differences:
-        head = ["setting", "reference", "measure", "cases in both", "difference", "95 % interval"]
-        yield Shown("Differences from the reference, paired by case", head, differences)
+        head = ["setting", "reference", "measure", "cases in both", "difference", "95 % interval", "p (Holm)", "shown"]
+        notes = ["p is Wilcoxon's, adjusted for all that the file tests: only up to 0.05 a difference is shown."]
+        yield Shown("Differences from the reference, paired by case", head, differences, notes)
     positions = [one for one in found.means if one.unit == POSITION and one.measure == "sim"]
     if positions:
         names = SIDE_BY_SIDE[:4]
@@ -123,14 +121,15 @@ def _values(found: Diversity, setting: str, names: Sequence[str], who: str = "")
 
 
 def _difference(one: Mean) -> Iterator[list[Value]]:
-    if one.difference is not None and one.against is not None:
-        away = one.difference
-        yield [one.setting, one.against, one.measure, away.n, away.value, (away.low, away.high)]
+    if one.claim is not None and one.against is not None:
+        away = one.claim.difference
+        row: list[Value] = [one.setting, one.against, one.measure, away.n, away.value, (away.low, away.high)]
+        yield [*row, one.claim.p_holm, one.claim.shown or NOT_SHOWN]
 
 
 PAPER: Final = "pruning"
 CAUTION: Final = "Another model, other cases: compare directions, not values."
-WITHIN: Final = "within spread"
+WITHIN: Final = NOT_SHOWN
 NOT_COMPARABLE: Final = "not comparable"
 _OF_MEANINGS: Final = ("sim", "max_sim")
 """Measures that another embedding makes other ones."""
@@ -168,12 +167,23 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of a table, and what it is about."""
+    """A line of a table, and what it is about.
+
+    Attributes:
+        group: the conversations.
+        measure: of which.
+        is_full: whether nothing was left out in them.
+        line: its cells, but for the last, the direction.
+        published: the change, or its sign; None where this one is comparable to nothing published.
+        change: the change here; None where nothing is changed.
+    """
 
     group: _Group
     measure: str
     is_full: bool
     line: list[Value]
+    published: float | None = None
+    change: Claim | None = None
 
 
 def published_shown(found: Tables, values: Values, embedding: str) -> Iterator[Shown]:
@@ -186,12 +196,19 @@ def published_shown(found: Tables, values: Values, embedding: str) -> Iterator[S
     """
     paper = figures(PAPER)
     groups = _groups(found, paper)
-    for table, rows in _tabled(groups, values, paper, embedding):
-        yield _shown(found, table.table, table.about, rows, _differed(rows, paper, embedding, table.differs))
+    tables = [
+        (table.table, table.about, rows, table.differs) for table, rows in _tabled(groups, values, paper, embedding)
+    ]
     for direction in paper.directions:
         rows = [row for group in groups for row in _directed(group, groups, direction, values, paper, embedding)]
-        if rows:
-            yield _shown(found, direction.table, direction.about, rows, _differed(rows, paper, embedding))
+        tables += [(direction.table, direction.about, rows, ())] if rows else []
+    changes = [row.change for _, _, rows, _ in tables for row in rows if row.change is not None]
+    adjusted = iter(family(changes, found.tested)[0])
+    for name, about, rows, differs in tables:
+        for row in rows:
+            told = "" if row.change is None else _verdict(row.published, next(adjusted))
+            row.line.append(told)
+        yield _shown(found, name, about, rows, _differed(rows, paper, embedding, differs))
 
 
 def _tabled(
@@ -224,22 +241,20 @@ def _shown(found: Tables, table: str, about: str, rows: Sequence[_Row], differed
     )
 
 
-def direction_of(published: float, here: Estimate) -> str:
-    """Whether a change goes the way that is published; of fewer than six cases nobody can tell.
+def direction_of(published: float, here: Claim) -> str:
+    """Whether a change goes the way that is published, or none could be shown.
 
     Args:
         published: the change, or its sign.
-        here: the change over cases with its interval.
+        here: the change over cases.
     """
-    if here.value is None:
+    if here.difference.value is None:
         return "not measured"
     if not published:
         return "no change published"
-    if here.n < FEWEST or here.low is None or here.high is None:
-        return "too few cases"
-    if here.low <= 0 <= here.high:
+    if not here.side:
         return WITHIN
-    return "as published" if (here.value > 0) == (published > 0) else "against"
+    return "as published" if here.side == (1 if published > 0 else -1) else "against"
 
 
 # ── groups and their settings ──────────────────────────────────────────────────────────────────────────────────────
@@ -332,13 +347,13 @@ def _rows(
             continue
         published, own = row.values[place], _mean(values[group.levels, measure])
         if row is full:
-            line: list[Value] = [*group.levels, row.name, measure, published, own, None, None, None, ""]
+            yield _Row(group, measure, True, [*group.levels, row.name, measure, published, own, None, None, None])
         else:
             by = published - full.values[place]
-            change = _change(values[group.levels, measure], values[of, measure])
-            told = _verdict(by if abs(by) > 1e-9 else 0.0, change, measure, row.comparable, embedding)
-            line = _line(group, row.name, measure, (published, round(by, 6)), own, change, told)
-        yield _Row(group, measure, row is full, line)
+            change = _change(measure, values[group.levels, measure], values[of, measure])
+            line = _line(group, row.name, measure, (published, round(by, 6)), own, change)
+            way = (by if abs(by) > 1e-9 else 0.0) if _comparable(measure, row.comparable, embedding) else None
+            yield _Row(group, measure, False, line, way, change)
 
 
 def _directed(
@@ -359,16 +374,18 @@ def _directed(
         before = direction.before.get(measure)
         first = (group.levels, before) if before is not None else (of, measure) if of is not None else None
         if first is not None and first in values and (group.levels, measure) in values:
-            change, own = _change(values[group.levels, measure], values[first]), _mean(values[group.levels, measure])
-            told = _verdict(sign, change, measure, comparable, embedding)
-            line = _line(group, label, measure, (None, "rises" if sign > 0 else "falls"), own, change, told)
-            yield _Row(group, measure, False, line)
+            own, change = values[group.levels, measure], _change(measure, values[group.levels, measure], values[first])
+            line = _line(group, label, measure, (None, "rises" if sign > 0 else "falls"), _mean(own), change)
+            way = sign if _comparable(measure, comparable, embedding) else None
+            yield _Row(group, measure, False, line, way, change)
 
 
-def _verdict(published: float, here: Estimate, measure: str, comparable: bool, embedding: str) -> str:
-    if not comparable or (embedding == LEXICAL and measure in _OF_MEANINGS):
-        return NOT_COMPARABLE
-    return direction_of(published, here)
+def _comparable(measure: str, comparable: bool, embedding: str) -> bool:
+    return comparable and not (embedding == LEXICAL and measure in _OF_MEANINGS)
+
+
+def _verdict(published: float | None, here: Claim) -> str:
+    return NOT_COMPARABLE if published is None else direction_of(published, here)
 
 
 def _line(
@@ -377,18 +394,16 @@ def _line(
     measure: str,
     published: tuple[float | None, Value],
     own: float | None,
-    change: Estimate,
-    told: str,
+    change: Claim,
 ) -> list[Value]:
-    value, by = published
-    return [*group.levels, row, measure, value, own, by, change.value, (change.low, change.high), told]
+    (value, by), here = published, change.difference
+    return [*group.levels, row, measure, value, own, by, here.value, (here.low, here.high)]
 
 
-def _change(after: Cases, before: Cases) -> Estimate:
-    """The mean change over the cases that both have."""
+def _change(measure: str, after: Cases, before: Cases) -> Claim:
+    """The change over the cases that both have."""
     both = [(after[case], before[case]) for case in after if case in before]
-    differences = [a - b for a, b in both if a is not None and b is not None]
-    return bootstrap_mean(differences, resamples=RESAMPLES)
+    return difference(measure, [a - b for a, b in both if a is not None and b is not None])
 
 
 def _mean(cases: Cases) -> float | None:

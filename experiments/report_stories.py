@@ -7,13 +7,13 @@ from statistics import fmean
 from typing import Any, Final
 
 from ..evaluation.published.figures import FigureTable, figures
-from ..evaluation.statistics.intervals import proportion
+from ..evaluation.statistics.intervals import EXACT, proportion
 from ..evaluation.stories import FORMS, KINDS
 from ..models.naming import parse_model_name
-from .comparing import OF_THE_TASK, compare, pairs_of_levels, rest_of, spread
+from .comparing import OF_THE_TASK, Comparison, pairs_of_levels, rest_of, spread
 from .file import Compare
 from .plan import Cell, defaults
-from .report import Shown, Value
+from .report import NOT_SHOWN, Shown, Value
 from .stories import (
     ATTITUDES,
     BALLOTS,
@@ -37,7 +37,7 @@ MADE_UP: Final = (
     "show what is measured, and say nothing about people."
 )
 HALF: Final = 50.0
-"""Percent of rounds; where the others turned away in no more, the report says that they were not provoked."""
+"""Percent of rounds; where the others turned away in no more, nothing shows that they were provoked."""
 
 
 def stories_shown(found: Tables) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _winners(found: Tables) -> Iterator[Shown]:
             "Who won, over runs",
             [*_axes(found), "winner", "runs", "won", "share", "95 % interval"],
             rows,
-            ["The interval is Wilson's: where the share may well lie if very many runs were held."],
+            ["The interval is Clopper and Pearson's: where the share may well lie if very many runs were held."],
         )
 
 
@@ -109,8 +109,8 @@ def _by_part(found: Tables) -> Iterator[Shown]:
                 [*_levels(one), _part(one), one.n, one.estimate.value, (one.estimate.low, one.estimate.high)]
                 for one in parts
             ]
-            shares = all(one.estimate.method == "Wilson" for one in parts)
-            how = "Wilson's, for every value is 0 or 1" if shares else "Student's over runs; it may pass a scale's ends"
+            shares = all(one.estimate.method == EXACT for one in parts)
+            how = "Clopper and Pearson's, for every value is a share" if shares else "Student's over tasks"
             yield Shown(
                 caption, [*_axes(found), what, "runs", value, "95 % interval"], rows, [f"The interval is {how}."]
             )
@@ -151,8 +151,8 @@ def _attitude(found: Tables) -> Iterator[Shown]:
     if unmoved := [name for name, value in provoked.items() if _is_unmoved(value, calm.get(name))]:
         notes.append(
             f"Towards {', '.join(unmoved)}, the others' closeness fell no more often than "
-            f"{'in the control' if calm else 'in half of the rounds'}: they were not provoked, so T1 and T2 do not say "
-            "how somebody answers to provocation."
+            f"{'in the control' if calm else 'in half of the rounds'}: nothing shows that they were provoked, so "
+            "T1 and T2 do not say how somebody answers to provocation."
         )
     head = ["character", "rounds", "changes", "T1", "T2", "check: others' T1", "check: others' T2"]
     yield Shown("Attitude of the observed character to the others", [*_axes(found), *head], rows, notes)
@@ -294,9 +294,9 @@ _COMPARED = {BELIEF: "belief", CLOSENESS: "closeness", BALLOTS: "open ballots", 
 
 def effects(found: Tables) -> Iterator[Shown]:
     """The tables of all comparisons that the experiment asks for; none without winners or ends to compare."""
-    for wanted in found.experiment.compare:
+    for wanted, made in zip(found.experiment.compare, found.at_end, strict=True):
         yield from _other_winners(found, wanted)
-        yield from _ends(found, wanted)
+        yield from _ends(wanted, made)
 
 
 def _other_winners(found: Tables, wanted: Compare) -> Iterator[Shown]:
@@ -323,7 +323,7 @@ def _other_winners(found: Tables, wanted: Compare) -> Iterator[Shown]:
         rows,
         [
             "A pair is equal in seed and in every other axis. A draw and nobody are results of their own. The interval "
-            "is Wilson's.",
+            "is Clopper and Pearson's.",
             "Any other wording changes what follows by chance, too. Compare with a level that says the same in other "
             "words: only what goes beyond its share is the word's effect.",
         ],
@@ -334,17 +334,9 @@ def _of_level(cells: Sequence[Cell], by: str, level: object, won: Mapping[str, s
     return {rest_of(cell, by): won[cell.id] for cell in cells if cell.axes[by] == level and cell.id in won}
 
 
-def _ends(found: Tables, wanted: Compare) -> Iterator[Shown]:
-    parts = _values_by_part(found, tuple(_COMPARED))
-    values = {
-        (cell, f"{measure}\n{who}"): value
-        for (measure, who), by_cell in parts.items()
-        for cell, value in by_cell.items()
-    }
-    if not values:
+def _ends(wanted: Compare, made: Sequence[Comparison]) -> Iterator[Shown]:
+    if not made:
         return
-    names = list(dict.fromkeys(name for _, name in values))
-    made = compare(wanted, found.locked.axes, found.locked.cells, names, values)
     rows: list[list[Value]] = []
     for one in made:
         measure, _, who = one.measure.partition("\n")
@@ -358,16 +350,18 @@ def _ends(found: Tables, wanted: Compare) -> Iterator[Shown]:
                 one.second.value,
                 difference.value,
                 (difference.low, difference.high),
+                one.p_holm,
+                one.shown or NOT_SHOWN,
             ]
         )
     yield Shown(
         f"What differs at the end, by {wanted.by}",
-        ["compared", "of", "who", "pairs", "mean of the second", "difference", "95 % interval"],
+        ["compared", "of", "who", "pairs", "mean of the second", "difference", "95 % interval", "p (Holm)", "shown"],
         rows,
         [
             "Means over pairs that are equal in seed and in every other axis; beliefs and closeness have 0 to 100 "
-            "points. The intervals are Student's, and are not adjusted for their number: one of "
-            "twenty leaves 0 out by chance.",
+            "points. The intervals are Student's. p is Wilcoxon's, adjusted for all that the file "
+            "tests: only up to 0.05 a difference is shown.",
         ],
     )
 

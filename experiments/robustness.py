@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ..evaluation.polls import END
+from ..evaluation.statistics.claims import WORDS, beyond_seeds, side
 from ..evaluation.statistics.distributions import Answered, FlipExcess, flip_excess
-from ..evaluation.statistics.intervals import Estimate
+from ..evaluation.statistics.intervals import Kind
+from ..evaluation.statistics.significance import Significance
 from .axes import Label
 from .comparing import Comparison, Values, compare
 from .file import Compare
@@ -43,17 +45,26 @@ class AnswerFinding:
         question: what is answered.
         axis: what is changed.
         flips: its rate, that of the seeds, and the difference. Without several seeds there is no floor.
+        test: whether the axis changes the answer oftener than seeds do.
         base: the first level.
         alike: the levels whose most frequent answer is that of the first.
         levels: all levels with an answer.
+        p_holm: the test's p, adjusted for all that the file tests.
     """
 
     question: str
     axis: str
     flips: FlipExcess
+    test: Significance
     base: Label
     alike: int
     levels: int
+    p_holm: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """Higher where the axis may be said to change the answer oftener than seeds; else empty."""
+        return WORDS[max(0, side(self.flips.excess, self.p_holm))]
 
 
 @dataclass(frozen=True)
@@ -64,18 +75,33 @@ class ContrastFinding:
         whole: the difference over all levels.
         axis: what is changed.
         at: the difference within each level; without a value where the level has no complete task.
-        ruling: survives: every level has the sign of the whole, whose interval excludes 0. Reversed: a level's interval
-            lies wholly on the other side. Undecided: anything else.
-        reversed_in: the levels that are reversed.
-        missing: the levels in which there is nothing to compare.
     """
 
     whole: Comparison
     axis: str
     at: Mapping[Label, Comparison]
-    ruling: Ruling
-    reversed_in: Sequence[Label]
-    missing: Sequence[Label]
+
+    @property
+    def ruling(self) -> Ruling:
+        """Whether the difference holds at every level.
+
+        survives: the whole may be claimed, and every level has its sign. reversed: a level may be claimed to differ the
+        other way. undecided: anything else.
+        """
+        if self.reversed_in:
+            return "reversed"
+        return "survives" if self.whole.side and self.alike == len(self.at) else "undecided"
+
+    @property
+    def reversed_in(self) -> list[Label]:
+        """The levels that are reversed."""
+        sign = _sign(self.whole.difference.value)
+        return [label for label, one in self.at.items() if sign and one.side == -sign]
+
+    @property
+    def missing(self) -> list[Label]:
+        """The levels in which there is nothing to compare."""
+        return [label for label, one in self.at.items() if one.difference.value is None]
 
     @property
     def alike(self) -> int:
@@ -97,6 +123,22 @@ class Robustness:
     axes: Sequence[str]
     answers: Sequence[AnswerFinding]
     contrasts: Sequence[ContrastFinding]
+
+    @property
+    def levels(self) -> list[Comparison]:
+        """The comparisons within levels, in order."""
+        return [one for found in self.contrasts for one in found.at.values()]
+
+    def adjusted(
+        self, wholes: Sequence[Comparison], answers: Sequence[AnswerFinding], levels: Sequence[Comparison]
+    ) -> Robustness:
+        """The same with comparisons and answers whose p is adjusted for all that the file tests, in the same order."""
+        whole = {(one.measure, one.by, one.a, one.b, str(one.within)): one for one in wholes}
+        rest, contrasts = iter(levels), []
+        for one in self.contrasts:
+            key = (one.whole.measure, one.whole.by, one.whole.a, one.whole.b, str(one.whole.within))
+            contrasts.append(ContrastFinding(whole[key], one.axis, {label: next(rest) for label in one.at}))
+        return Robustness(self.axes, answers, contrasts)
 
 
 def answers_are_compared(plan: Plan) -> bool:
@@ -151,8 +193,9 @@ def robustness(
     answers: Answers,
     comparisons: Sequence[Comparison],
     values: Values,
+    kinds: Mapping[str, Kind],
 ) -> Robustness:
-    """Look at answers and differences level by level.
+    """Look at answers and differences level by level; nothing is adjusted yet for what else is tested.
 
     Args:
         axes: the levels of every axis of the experiment.
@@ -160,6 +203,7 @@ def robustness(
         answers: by question and cell.
         comparisons: those of the experiment.
         values: of the measures.
+        kinds: what values each can have.
 
     Raises:
         MissingExtraError: the extra `evaluation` is not installed.
@@ -172,7 +216,7 @@ def robustness(
         if axis != CHANCE and (finding := _answer(question, axis, axes[axis], cells, given)) is not None
     ]
     contrasts = [
-        _contrast(one, axis, axes, cells, values)
+        _contrast(one, axis, axes, cells, values, kinds[one.measure])
         for one in comparisons
         for axis in varied
         if axis not in (one.by, CHANCE) and axis not in one.within and one.difference.value is not None
@@ -197,6 +241,7 @@ def _answer(
         question=question,
         axis=axis,
         flips=flip_excess(answered, axis, floor=CHANCE),
+        test=beyond_seeds(answered, axis, floor=CHANCE),
         base=base,
         alike=sum(tied == there[base] for tied in there.values()),
         levels=len(there),
@@ -210,31 +255,20 @@ def _most_frequent(answers: Sequence[str | None]) -> frozenset[str | None]:
 
 
 def _contrast(
-    whole: Comparison, axis: str, axes: Mapping[str, Sequence[Label]], cells: Sequence[Cell], values: Values
+    whole: Comparison,
+    axis: str,
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    values: Values,
+    kind: Kind,
 ) -> ContrastFinding:
     pair = {**axes, whole.by: [whole.b, whole.a]}
     at: dict[Label, Comparison] = {}
     for label in axes[axis]:
         wanted = Compare(by=whole.by, reference=whole.b, within={**whole.within, axis: label})
-        (at[label],) = compare(wanted, pair, cells, [whole.measure], values)
-    sign = _sign(whole.difference.value)
-    there = {label: one.difference for label, one in at.items() if one.difference.value is not None}
-    turned = [label for label, found in there.items() if sign and _side(found) == -sign]
-    holds = _side(whole.difference) and len(there) == len(at)
-    ruling: Ruling = "undecided"
-    if turned:
-        ruling = "reversed"
-    elif holds and all(_sign(found.value) == sign for found in there.values()):
-        ruling = "survives"
-    return ContrastFinding(whole, axis, at, ruling, turned, [label for label in at if label not in there])
+        (at[label],) = compare(wanted, pair, cells, {whole.measure: kind}, values)
+    return ContrastFinding(whole, axis, at)
 
 
 def _sign(value: float | None) -> int:
     return 0 if value is None else (value > 0) - (value < 0)
-
-
-def _side(found: Estimate) -> int:
-    """On which side of 0 an interval lies wholly: 1, −1, or 0 where it holds 0 or there is none."""
-    if found.low is None or found.high is None:
-        return 0
-    return 1 if found.low > 0 else -1 if found.high < 0 else 0

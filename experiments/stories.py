@@ -13,7 +13,7 @@ from functools import partial
 from statistics import fmean
 from typing import Final
 
-from ..evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
+from ..evaluation.statistics.intervals import COSINE, COUNT, NUMBER, PERCENT, SHARE, Estimate, Kind, mean_over_tasks
 from ..evaluation.stories import (
     FORMS,
     KINDS,
@@ -39,8 +39,8 @@ from ..runs.folder.reading import Record, read_run
 from ..state.errors import InputError, suggestion
 from ..state.stories.story import Story
 from .axes import Label
-from .comparing import OF_THE_TASK, spread, task_of
-from .file import Experiment
+from .comparing import OF_THE_TASK, Comparison, compare, spread, task_of
+from .file import Compare, Experiment
 from .measuring import DOES_NOT_APPLY, Held, Named, Value
 from .place import Standing
 from .plan import Cell, Plan
@@ -196,10 +196,10 @@ CLOSENESS: Final = "closeness"
 BALLOTS: Final = "open_ballots"
 CLOSED: Final = "closed_ballots"
 ENDS: Final = (
-    Named(BELIEF, "By character and belief, how strong it is after the last update, 0 to 100."),
-    Named(CLOSENESS, "By pair, how close the first is to the second after the last update, 0 to 100."),
-    Named(BALLOTS, "By candidate, open ballots for it."),
-    Named(CLOSED, "By candidate, closed ballots for it, on which nobody names itself."),
+    Named(BELIEF, "By character and belief, how strong it is after the last update, 0 to 100.", PERCENT),
+    Named(CLOSENESS, "By pair, how close the first is to the second after the last update, 0 to 100.", PERCENT),
+    Named(BALLOTS, "By candidate, open ballots for it.", COUNT),
+    Named(CLOSED, "By candidate, closed ballots for it, on which nobody names itself.", COUNT),
 )
 """The measures, in their order."""
 
@@ -226,24 +226,30 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
     "winners": StoryNumbers(
         [],
         [
-            Named(WON, "By candidate, whether it won alone: 1 or 0; a draw and nobody are results of their own."),
-            Named(CEDED, "Whether the decider, a main character, put another in its own place: 1 or 0."),
+            Named(
+                WON, "By candidate, whether it won alone: 1 or 0; a draw and nobody are results of their own.", SHARE
+            ),
+            Named(CEDED, "Whether the decider, a main character, put another in its own place: 1 or 0.", SHARE),
         ],
         _winners,
     ),
     "supporters": StoryNumbers(
         [
-            Named(SUPPORTED, "Share of the other characters who stand behind a main one at the end; also by round."),
-            Named("side_changes", "How often another character went from one main character to another."),
+            Named(
+                SUPPORTED, "Share of the other characters who stand behind a main one at the end; also by round.", SHARE
+            ),
+            Named("side_changes", "How often another character went from one main character to another.", COUNT),
         ],
-        [Named("supporters", "By main character, how many of the others stand behind it at the end.")],
+        [Named("supporters", "By main character, how many of the others stand behind it at the end.", COUNT)],
         _supporters,
     ),
     "guesses": StoryNumbers(
-        [Named("guesses_right", "Share of the voters who, before the vote, expected the winner to win.")], [], _guesses
+        [Named("guesses_right", "Share of the voters who, before the vote, expected the winner to win.", SHARE)],
+        [],
+        _guesses,
     ),
     "talks": StoryNumbers(
-        [Named(TALKS, "Talks of two, private and confidential ones; also by pair, who chose the other first.")],
+        [Named(TALKS, "Talks of two, private and confidential ones; also by pair, who chose the other first.", COUNT)],
         [],
         _talks,
     ),
@@ -253,6 +259,7 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
                 "reciprocity",
                 "Whether closeness is returned at the end: correlation of c_ij and c_ji over ordered pairs, "
                 "−1 to 1; also by round.",
+                COSINE,
             )
         ],
         [],
@@ -260,7 +267,10 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
     ),
     "ends": StoryNumbers([], ENDS, ends),
     "form": StoryNumbers(
-        [Named(f"form_{kind}", f"Percent of first answers in which {about}.") for kind, about in KINDS.items()],
+        [
+            Named(f"form_{kind}", f"Percent of first answers in which {about}.", PERCENT)
+            for kind, about in KINDS.items()
+        ],
         [_COUNTED],
         _form,
     ),
@@ -289,7 +299,7 @@ def _attitude(axis: str) -> StoryNumbers:
                 for value in _attitude_of(record, name, story.mains):
                     yield replace(value, unit="character", who=control(value.who, name))
 
-    return StoryNumbers([Named(name, about) for name, about in ATTITUDES.items()], [_COUNTED], of)
+    return StoryNumbers([Named(name, about, PERCENT) for name, about in ATTITUDES.items()], [_COUNTED], of)
 
 
 def control(measure: str, name: str) -> str:
@@ -384,16 +394,18 @@ Key = tuple[str, str, str]
 
 
 def parts_of(
-    axes: Mapping[str, Sequence[Label]], cells: Sequence[Cell], values: Mapping[Key, Mapping[str, float]]
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    values: Mapping[Key, Mapping[str, float]],
+    kinds: Mapping[str, Kind],
 ) -> list[Part]:
-    """Shares and means over runs, by measure, group and part.
-
-    Where all values of a measure are 0 or 1, means are shares with Wilson's interval.
+    """Shares and means over tasks, by measure, group and part.
 
     Args:
         axes: the levels of every axis.
         cells: of the experiment.
         values: of parts, by the cell's id.
+        kinds: of the measures.
     """
     names = [name for name in axes if name not in OF_THE_TASK]
     groups: dict[str, list[Cell]] = {}
@@ -401,20 +413,32 @@ def parts_of(
         groups.setdefault(json.dumps([cell.axes[name] for name in names]), []).append(cell)
     found = []
     for measure in dict.fromkeys(measure for measure, _, _ in values):
-        shares = {value for (of, _, _), each in values.items() if of == measure for value in each.values()} <= {0, 1}
         for members in groups.values():
             levels = {name: members[0].axes[name] for name in names}
             for (of, unit, who), by_cell in values.items():
                 there = [cell for cell in members if cell.id in by_cell]
                 if of == measure and there:
                     total = sum(by_cell[cell.id] for cell in there)
-                    estimate = proportion(round(total), len(there)) if shares else _mean(there, by_cell)
+                    estimate = _mean(there, by_cell, kinds.get(measure, NUMBER))
                     found.append(Part(measure, levels, unit, who, len(there), total, estimate))
     return found
 
 
-def _mean(cells: Sequence[Cell], by_cell: Mapping[str, float]) -> Estimate:
+def _mean(cells: Sequence[Cell], by_cell: Mapping[str, float], kind: Kind) -> Estimate:
     tasks: dict[tuple[str, ...], list[float]] = {}
     for cell in cells:
         tasks.setdefault(task_of(cell), []).append(by_cell[cell.id])
-    return mean_over_tasks([fmean(each) for each in tasks.values()])
+    return mean_over_tasks([fmean(each) for each in tasks.values()], kind)
+
+
+def ends_compared(
+    wanted: Compare,
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    values: Mapping[Key, Mapping[str, float]],
+    kinds: Mapping[str, Kind],
+) -> list[Comparison]:
+    """What differs at the end of stories: a comparison a measure and part, which are in its `measure`, one a line."""
+    parts = {f"{of}\n{who}": (of, own) for (of, _, who), own in values.items() if of in (one.name for one in ENDS)}
+    by_cell = {(cell, name): value for name, (_, own) in parts.items() for cell, value in own.items()}
+    return compare(wanted, axes, cells, {name: kinds[of] for name, (of, _) in parts.items()}, by_cell)

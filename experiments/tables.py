@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any, Final
 
 from ..evaluation import tables as measured
 from ..evaluation.diversity.cases import SEED
-from ..evaluation.diversity.measuring import MEASURES
+from ..evaluation.diversity.measuring import MEASURES, claims_of, with_claims
+from ..evaluation.statistics.claims import family
 from ..evaluation.tables import Table, read_tables, reasons, remarks
 from ..evaluation.transcripts import NothingSaid, of_run
 from ..prompts import prompt_hash
@@ -41,7 +42,7 @@ from .plan import Cell
 from .polling import PollShares, given_in
 from .published import Beside
 from .robustness import Robustness, answers_of, poll_answers_of, robustness
-from .stories import Key, Part, StoryNumbers, parts_of, story_numbers
+from .stories import Key, Part, StoryNumbers, ends_compared, parts_of, story_numbers
 
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
@@ -77,6 +78,8 @@ class Tables:
         stories: the measures of stories.
         parts: of stories, with their shares and means, as computed.
         comparisons: with their intervals, as computed.
+        at_end: what differs at the end of stories, for each comparison asked for.
+        tested: all that is tested: one family, for which every p is adjusted.
         pairs: that judges compare.
         contests: what the pairs come to.
         robustness: what holds over axes that should not matter.
@@ -98,6 +101,8 @@ class Tables:
     stories: Sequence[StoryNumbers]
     parts: Sequence[Part]
     comparisons: Sequence[Comparison]
+    at_end: Sequence[Sequence[Comparison]]
+    tested: Sequence[Any]
     pairs: Sequence[JudgedPair]
     contests: Sequence[Contest]
     robustness: Robustness
@@ -172,41 +177,48 @@ def tables(experiment: Experiment, place: Place) -> Tables:
                 apart_of.setdefault((value.measure, value.unit, value.who), {})[cell.id] = value.value
     means = {key: _mean(values) for key, values in found.items()}
     apart = {key for key, values in found.items() if all(value.missing == DOES_NOT_APPLY for value in values)}
-    names, beside = [one.name for one in named], Beside(experiment, locked.cells, asked)
+    kinds, beside = {one.name: one.kind for one in named}, Beside(experiment, locked.cells, asked)
     # Without a comparison or a judge, an experiment needs no statistics library.
     statistics = bool(experiment.compare or asked or stories)
-    grouped = groups(axes, locked.cells, names, means, apart, intervals=statistics)
+    grouped = groups(axes, locked.cells, kinds, means, apart, intervals=statistics)
     for group in grouped:
         labels = _labels(axes, group.levels)
         rows["groups"].append(made["groups"].row(group, published=beside.of_group(group), **labels))
-    parts = parts_of(axes, locked.cells, apart_of)
+    part_kinds = {one.name: one.kind for one in of_parts}
+    parts = parts_of(axes, locked.cells, apart_of, part_kinds)
     if stories:
         rows["parts"] = [made["parts"].row(one, **_labels(axes, one.levels)) for one in parts]
-    comparisons = [one for each in experiment.compare for one in compare(each, axes, locked.cells, names, means)]
+    compared = {one.name: one.kind for one in named if not one.complements}
+    comparisons = [one for each in experiment.compare for one in compare(each, axes, locked.cells, compared, means)]
+    at_end = [ends_compared(each, axes, locked.cells, apart_of, part_kinds) for each in experiment.compare]
+    pairs = verdicts_of(paired, locked.cells, held, place.path) if paired is not None else []
+    counted = contests(paired, pairs) if paired is not None else []
+    diversity = diversity_of(wanted.diversity, axes, locked.cells, told) if wanted.diversity is not None else None
+    answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
+    robust = robustness(axes, locked.cells, answers, comparisons, means, kinds)
+    of_cases = diversity.found.means if diversity is not None else ()
+    tested = family(comparisons, counted, robust.answers, robust.levels, claims_of(of_cases), *at_end)
+    comparisons, counted, flips, levels, claims, *at_end = tested
+    robust = robust.adjusted(comparisons, flips, levels)
     for one in comparisons:
         a, b = beside.of_comparison(one) or (None, None)
         note = remarks(one.difference, one.test)
         row = made["comparisons"].row(one, published_a=a, published_b=b, note=note, within=_within(one))
         rows["comparisons"].append(row)
-    pairs = verdicts_of(paired, locked.cells, held, place.path) if paired is not None else []
-    counted = contests(paired, pairs) if paired is not None else []
     if paired is not None:
         rows["pairs"] = [_pair_row(made["pairs"], axes, one, paired) for one in pairs]
         for contest in counted:
             about = {"by": paired.axis, "published": beside.of_contest(contest, paired)}
-            p, why = contest.test.p if contest.tasks else None, reasons(contest.missing)
-            rows["contests"].append(made["contests"].row(contest, **about, p=p, missing=why))
-    diversity = None
-    if wanted.diversity is not None:
-        diversity = diversity_of(wanted.diversity, axes, locked.cells, told)
+            why = reasons(contest.missing)
+            rows["contests"].append(made["contests"].row(contest, **about, p=contest.test.p, missing=why))
+    if diversity is not None:
+        diversity = replace(diversity, found=replace(diversity.found, means=with_claims(of_cases, claims)))
         options = {"embedding": diversity.found.options.embedding, "tokens": diversity.found.options.tokens}
         for of_case in diversity.found.values:
             task, number = diversity.tasks[of_case.case]
             labels = _labels(axes, diversity.levels[of_case.case, of_case.setting])
             rows["diversity"].append(made["diversity"].row(of_case, task=task, round=number, **labels, **options))
         rows["diversity_settings"] = [made["diversity_settings"].row(one, **options) for one in diversity.found.means]
-    answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
-    robust = robustness(axes, locked.cells, answers, comparisons, means)
     if robust.answers:
         made["flips"], rows["flips"] = TABLES["flips"], [TABLES["flips"].row(one) for one in robust.answers]
     if robust.contrasts:
@@ -230,6 +242,8 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         stories=stories,
         parts=parts,
         comparisons=comparisons,
+        at_end=at_end,
+        tested=[one for group in tested for one in group],
         pairs=pairs,
         contests=counted,
         robustness=robust,

@@ -338,10 +338,10 @@ def people(
 ) -> None:
     """Compare what agents answered to a poll with what people answered.
 
-    Each distance stands beside its floor: what samples of this size have by chance. A small distance is no evidence
+    Each distance stands beside its floor: what samples of these sizes have by chance. A small distance is no evidence
     that agents are like people.
     """
-    from ...evaluation.people import likeness, read_people, together
+    from ...evaluation.people import corrected, likeness, read_people, together
     from ...evaluation.statistics.intervals import stats
     from .finding import find_run
 
@@ -349,7 +349,7 @@ def people(
     folders = [find_run(name, runs) for name in wanted]
     asked, clusters = _answers(folders, polls, at)
     given = read_people(human, [asked[name] for name in polls])
-    found = [likeness(one, clusters[one.poll.id], missing_as=missing_as, ordered=ordered) for one in given]
+    found = corrected([likeness(one, clusters[one.poll.id], missing_as=missing_as, ordered=ordered) for one in given])
     over = together(found) if len(found) > 1 else None
     from ..views.evaluations import people as shown
     from ..views.tables import finish
@@ -404,8 +404,6 @@ def _answers(
 
 
 def _likeness(one: Likeness) -> dict[str, Any]:
-    from ..views.evaluations import as_data
-
     return {
         "poll": one.people.poll.id,
         "group": one.people.group,
@@ -417,11 +415,12 @@ def _likeness(one: Likeness) -> dict[str, Any]:
         "runs": one.runs,
         "missing": one.missing,
         "distances": [
-            {"name": a.name, **as_data(a.estimate), "floor": asdict(a.floor) if a.floor else None, "hidden": a.hidden}
+            {"name": a.name, "value": a.value, "floor": asdict(a.floor) if a.floor else None, "hidden": a.hidden}
             for a in one.apart
         ],
         "mean_difference": one.mean_difference,
-        "variance_ratio": one.variance_ratio,
+        "variance_ratio": one.variances.value if one.variances else None,
+        "variance_hidden": one.variances.hidden if one.variances else None,
         "notes": one.notes,
     }
 

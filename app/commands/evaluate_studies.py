@@ -282,7 +282,9 @@ def _data(chosen: Chosen, found: Diversity) -> dict[str, Any]:
                 "who": one.who,
                 **as_data(one.estimate),
                 "against": one.against,
-                "difference": None if one.difference is None else as_data(one.difference),
+                "difference": None if one.claim is None else as_data(one.claim.difference),
+                "p_holm": None if one.claim is None else one.claim.p_holm,
+                "shown": None if one.claim is None else one.claim.shown,
             }
             for one in found.means
         ],

@@ -163,8 +163,9 @@ def _summed(tally: Tally) -> str:
 
 
 _FLOOR: Final = (
-    "Floor: the mean and the 95 % point of the distance that samples of this size have from people's shares by chance. "
-    "Below it, a distance is not distinguishable from chance; that is no evidence of likeness."
+    "Floor: the mean distance of samples of these sizes from one population. p: how often they are at least as far "
+    "apart, adjusted by Holm for all that is tested here. Up to 0.05 it is more than chance; else nobody can tell, "
+    "which is no evidence of likeness."
 )
 
 
@@ -197,15 +198,21 @@ def _likeness(one: Likeness, look: Look) -> Iterator[RenderableType]:
     yield Text("")
 
     def cells(apart: Apart) -> list[str]:
-        floor = UNKNOWN if apart.floor is None else f"{number(apart.floor.mean)} ({number(apart.floor.high)})"
-        known = "no" if apart.hidden else "yes"
-        return [apart.name, number(apart.estimate.value), between(apart.estimate), floor, known]
+        if apart.floor is None:
+            return [apart.name, number(apart.value), UNKNOWN, UNKNOWN, "not known"]
+        known, p = "no" if apart.hidden else "yes", apart.floor.p if apart.floor.p_holm is None else apart.floor.p_holm
+        return [apart.name, number(apart.value), number(apart.floor.mean), p_value(p), known]
 
-    columns = ("distance, 0 to 1", "value", "95 % interval", "floor (95 %)", "more than chance")
+    columns = ("distance, 0 to 1", "value", "floor", "p (Holm)", "more than chance")
     yield table(look, "How far apart", columns, map(cells, one.apart))
     if one.mean_difference is not None:
-        mean, ratio = number(one.mean_difference), number(one.variance_ratio)
-        yield look(f"Mean: simulated minus people {mean}; variance: simulated by people {ratio}.")
+        varied = UNKNOWN
+        if one.variances is not None:
+            ratio = number(one.variances.value)
+            varied = f"{ratio}, {'not more than chance' if one.variances.hidden else 'more than chance'}"
+        yield look(
+            f"Mean: simulated minus people {number(one.mean_difference)}; variance: simulated by people {varied}."
+        )
     if one.missing:
         yield look(f"Missing answers, left out or counted as --missing-as says: {reasons(one.missing)}.")
     yield from map(look, one.notes)

@@ -171,7 +171,8 @@ _READ: Final = (
     "cut is length."
 )
 _INTERVALS: Final = (
-    "The intervals are of means over cases (bootstrap, 1,000 samples, seed 0); with few cases too narrow."
+    "The intervals are of means over cases; values that do not vary have none. p is Wilcoxon's, adjusted by Holm for "
+    "all differences here: up to 0.05, one is shown."
 )
 
 
@@ -206,7 +207,12 @@ def _diversity(chosen: Chosen, found: Diversity, look: Look) -> Iterator[Rendera
     intervals = list(_intervals(found))
     if intervals:
         columns = ["setting", "measure", "mean", "95 % interval", "cases", "reference", "difference", "95 % interval"]
-        yield table(look, "Means over cases, and differences from the reference", [*columns, "in both"], intervals)
+        yield table(
+            look,
+            "Means over cases, and differences from the reference",
+            [*columns, "in both", "p (Holm)", "shown"],
+            intervals,
+        )
         yield Text("")
         yield look(_INTERVALS)
     yield look(_READ)
@@ -238,9 +244,10 @@ def _positions(found: Diversity, settings: Sequence[str], look: Look) -> Iterato
 def _intervals(found: Diversity) -> Iterator[list[str]]:
     for one in found.means:
         if one.unit == CASE and one.estimate.low is not None:
-            difference = one.difference or Estimate(value=None, method="none", n=0)
-            both = str(difference.n) if one.difference else UNKNOWN
-            away = [one.against or UNKNOWN, _fine(difference.value), _finely(difference), both]
+            away = [one.against or UNKNOWN, *[UNKNOWN] * 5]
+            if one.claim is not None:
+                apart, p = one.claim.difference, p_value(one.claim.p_holm)
+                away[1:] = [_fine(apart.value), _finely(apart), str(apart.n), p, one.claim.shown or "not shown"]
             own = [_fine(one.estimate.value), _finely(one.estimate), str(one.estimate.n)]
             yield [one.setting, one.measure, *own, *away]
 
@@ -367,8 +374,8 @@ def _paper() -> str:
 _BY_UNIT: Final = ("accepted_at_first", "accepted_at_second")
 """Measures that are shown for each module."""
 _ABOUT: Final = (
-    "Shares are between 0 and 1, with Wilson's interval; means have a bootstrap's. The unit is the question, answer or "
-    "course. No figure says how a person would judge the talk."
+    "Shares are between 0 and 1, with Clopper and Pearson's interval; means have Student's. The unit is the question, "
+    "answer or course. No figure says how a person would judge the talk."
 )
 
 

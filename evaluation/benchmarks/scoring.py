@@ -26,8 +26,9 @@ from ...state.debates.answers import parse_answer, same_answer
 from ...state.debates.verdict import answer_description
 from ...state.settings import Settings
 from ..asking import MODULE, Asked, Judge, Question, Questions
-from ..statistics.intervals import Estimate, mean_over_tasks, proportion
-from ..statistics.significance import Significance, holm, mcnemar
+from ..statistics.claims import Claim, family
+from ..statistics.intervals import UNIT, Estimate, mean_over_tasks, proportion
+from ..statistics.significance import mcnemar
 from .formats import Item
 
 ALONE: Final = ("zero_shot", "cot")
@@ -177,27 +178,23 @@ class Share:
         return self.right / self.n if self.n else None
 
 
-@dataclass(frozen=True)
-class Against:
+@dataclass(frozen=True, kw_only=True)
+class Against(Claim):
     """A method compared with another one, on the items that both answered.
+
+    The difference is in accuracy, over items (+1, 0, −1); the test is McNemar's, adjusted for all methods compared.
 
     Attributes:
         reference: the other method.
-        difference: in accuracy, over items (+1, 0, −1), with its interval.
         only_first: items that only the method answered rightly.
         only_second: items that only the other one did.
-        test: McNemar's exact test.
         left_out: items without an answer on one side.
-        p_holm: adjusted for all methods compared with the same one.
     """
 
     reference: str
-    difference: Estimate
     only_first: int
     only_second: int
-    test: Significance
     left_out: int
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -207,7 +204,7 @@ class MethodResult:
     Attributes:
         method: its name.
         states: how many answers are right, wrong, …
-        accuracy: right answers of all answers, with Wilson's interval.
+        accuracy: right answers of all answers, with Clopper and Pearson's interval.
         rounds: the accuracy of each round that has an answer.
         consensus: how many debates came to one; None where there were none.
         agreed: right answers of the debates that did.
@@ -264,9 +261,9 @@ def results(scored: Sequence[Scored], methods: Sequence[str], reference: str) ->
     """
     by_method = {method: [one for one in scored if one.method == method] for method in methods}
     found = [_result(method, answers) for method, answers in by_method.items()]
-    against = {m: compared(by_method[m], by_method[reference], reference) for m in methods if m != reference}
-    adjusted = holm([one.test.p for one in against.values()])
-    against = {m: replace(one, p_holm=p) for (m, one), p in zip(against.items(), adjusted, strict=True)}
+    others = [method for method in methods if method != reference]
+    (adjusted,) = family([compared(by_method[method], by_method[reference], reference) for method in others])
+    against: dict[str, Against] = dict(zip(others, adjusted, strict=True))
     return [replace(one, against=against.get(one.method)) for one in found]
 
 
@@ -302,4 +299,11 @@ def compared(first: Sequence[Scored], second: Sequence[Scored], reference: str) 
     both = sorted(sides[0].keys() & sides[1].keys())
     differences = [float(sides[0][key]) - float(sides[1][key]) for key in both]
     gained, lost = differences.count(1.0), differences.count(-1.0)
-    return Against(reference, mean_over_tasks(differences), gained, lost, mcnemar(gained, lost), len(asked) - len(both))
+    return Against(
+        difference=mean_over_tasks(differences, UNIT.of_differences),
+        test=mcnemar(gained, lost),
+        reference=reference,
+        only_first=gained,
+        only_second=lost,
+        left_out=len(asked) - len(both),
+    )

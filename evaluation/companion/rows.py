@@ -10,7 +10,7 @@ from typing import Final
 
 from ...reports.tables import guarded
 from ...state.errors import MachineError
-from ..statistics.intervals import Estimate, bootstrap_mean, proportion
+from ..statistics.intervals import NUMBER, SHARE, Estimate, mean_over_tasks
 
 COMPANION: Final = "companion.csv"
 
@@ -34,8 +34,30 @@ class Row:
     missing: str = ""
 
 
+SHARES: Final = frozenset(
+    [
+        "abstains",
+        "right",
+        "right_with_history",
+        "in_prompt",
+        "contradicts",
+        "stale_in_prompt",
+        "knows_a_stranger",
+        "leaks",
+        "assistant_phrase",
+        "course_as_expected",
+        "false_end",
+        "emotion_fits",
+        "accepted_at_first",
+        "accepted_at_second",
+        "repeated",
+    ]
+)
+"""Measures that are 0 or 1, or a share of several answers; so are `recall@K` and `precision@K`."""
+
+
 def summed_up(rows: Iterable[Row], measure: str, unit: str = "") -> Estimate:
-    """A measure over all its rows: a share with Wilson's interval if all values are 0 or 1, else a mean.
+    """A measure over all its rows: a share or a mean, with the interval of its kind.
 
     Args:
         rows: of any measure.
@@ -43,10 +65,7 @@ def summed_up(rows: Iterable[Row], measure: str, unit: str = "") -> Estimate:
         unit: the beginning of the units that count; empty: all.
     """
     values = [row.value for row in rows if row.measure == measure and row.unit.startswith(unit)]
-    known = [value for value in values if value is not None]
-    if known and all(value in (0, 1) for value in known):
-        return proportion(int(sum(known)), len(known))
-    return bootstrap_mean(values)
+    return mean_over_tasks(values, SHARE if measure.partition("@")[0] in SHARES | {"recall", "precision"} else NUMBER)
 
 
 def write_rows(folder: Path, rows: Sequence[Row]) -> Path:

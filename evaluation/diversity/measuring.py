@@ -13,7 +13,8 @@ import numpy as np
 
 from ...reports.words import count
 from ...state.settings import Settings
-from ..statistics.intervals import Estimate, bootstrap_mean
+from ..statistics.claims import Claim, family, paired
+from ..statistics.intervals import COSINE, COUNT, SHARE, UNIT, Estimate, Kind, mean_over_tasks
 from . import texts as ngrams
 from .cases import Cases, Dialogue, Setting, balanced
 from .texts import (
@@ -32,8 +33,6 @@ from .texts import (
 T = TypeVar("T")
 _Group = Sequence[Dialogue]
 
-RESAMPLES: Final = 1000
-"""How many samples of cases an interval rests on."""
 NOTHING: Final = "nothing to compare"
 UNEQUAL: Final = "unequal numbers of dialogues"
 NO_GRAM: Final = "no n-gram"
@@ -55,6 +54,15 @@ MEASURES: Final[Mapping[str, str]] = {
     **{f"exclusive_{n}": f"share of different {n}-grams that the reference has not, 0–1" for n in ORDERS},
 }
 """The measures, in order of tables, each with what it says."""
+_KINDS: Final[Mapping[str, Kind]] = {
+    "sim": COSINE,
+    "max_sim": COSINE,
+    "words": COUNT,
+    "repeated_end": SHARE,
+    GAIN: UNIT.of_differences,
+    **dict.fromkeys(("inconsistency", "inconsistency_first"), Kind(low=1, high=10)),
+}
+"""What values measures have; all others are between 0 and 1."""
 _BESIDE: Final = ("max_sim", *(f"exclusive_{n}" for n in ORDERS))
 RELATIVE: Final = frozenset({"words_left_out", GAIN, *_BESIDE})
 """Measures that compare with the reference already, or count against none of it: their differences are not taken."""
@@ -113,7 +121,7 @@ class Mean:
         measure: a name in `MEASURES`.
         estimate: the mean over cases; its interval is missing with one case.
         against: the setting with which it is compared; None for the first one.
-        difference: the mean over the cases that have both of this setting minus that one; None where none is taken.
+        claim: the difference, this setting minus that one, over the cases that have both; None where none is taken.
         unit: case or position.
         who: which position; empty for the case.
     """
@@ -122,7 +130,7 @@ class Mean:
     measure: str
     estimate: Estimate
     against: str | None = None
-    difference: Estimate | None = None
+    claim: Claim | None = None
     unit: str = CASE
     who: str = ""
 
@@ -192,7 +200,9 @@ async def measure(cases: Cases, options: Options, settings: Settings) -> Diversi
     if unembedded:
         left_out = count(unembedded, "dialogue")
         notes.append(f"Left out of sim: {left_out} without words that {options.embedding} can compare.")
-    return Diversity(even, options, values, list(_means(even, values)), notes)
+    means = list(_means(even, values))
+    (claims,) = family(claims_of(means))
+    return Diversity(even, options, values, with_claims(means, claims), notes)
 
 
 class _Work:
@@ -391,19 +401,37 @@ def _means(cases: Cases, values: Sequence[Value]) -> Iterator[Mean]:
     for setting, name, unit, who in sorted(found, key=place):
         own = found[setting, name, unit, who]
         against = cases.reference(setting)
-        difference = None
+        claim, kind = None, _KINDS.get(name, UNIT)
         if against is not None and name not in RELATIVE:
             other = found.get((against, name, unit, who), {})
             both = [(own[case], other.get(case)) for case in own]
             each = [None if a is None or b is None else a - b for a, b in both]
-            difference = _estimate(each, interval=unit == CASE)
-        yield Mean(setting, name, _estimate(list(own.values()), interval=unit == CASE), against, difference, unit, who)
+            claim = difference(name, each) if unit == CASE else None
+        yield Mean(
+            setting, name, _estimate(list(own.values()), kind if unit == CASE else None), against, claim, unit, who
+        )
 
 
-def _estimate(values: Sequence[float | None], *, interval: bool) -> Estimate:
-    """The mean over cases with its interval; none with one case, and none of positions, which are many."""
-    if interval:
-        return bootstrap_mean(values, resamples=RESAMPLES)
+def difference(measure: str, each: Sequence[float | None]) -> Claim:
+    """The differences of a measure's values by case, and whether they may be called one."""
+    return paired(each, _KINDS.get(measure, UNIT))
+
+
+def claims_of(means: Iterable[Mean]) -> list[Claim]:
+    """The differences of means, in order."""
+    return [one.claim for one in means if one.claim is not None]
+
+
+def with_claims(means: Iterable[Mean], claims: Iterable[Claim]) -> list[Mean]:
+    """The means, with these differences in place of their own."""
+    new = iter(claims)
+    return [one if one.claim is None else replace(one, claim=next(new)) for one in means]
+
+
+def _estimate(values: Sequence[float | None], kind: Kind | None) -> Estimate:
+    """The mean over cases with its interval; none of positions, which are many."""
+    if kind is not None:
+        return mean_over_tasks(values, kind)
     there = [value for value in values if value is not None]
     mean = fmean(there) if there else None
     return Estimate(value=mean, method="none", n=len(there), dropped=len(values) - len(there), note="not computed")

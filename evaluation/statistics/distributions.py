@@ -1,4 +1,4 @@
-"""Distances between two distributions of answers, and the distance that the size of a sample brings by itself.
+"""Distances between two distributions of answers, and how often a change of an axis changes the answer.
 
 A side is given as counts or shares of the same options, in the same order; it is scaled to sum 1.
 """
@@ -6,43 +6,15 @@ A side is given as counts or shares of the same options, in the same order; it i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
 
 import numpy as np
 
-from .intervals import Estimate, Numbers, distance, known, mean_over_tasks, stats
-
-DRAWS: Final = 2_000
-"""How many samples a floor draws."""
+from .intervals import Estimate, Kind, Numbers, distance, known, mean_over_tasks
 
 Shares = Sequence[float]
-Distance = Callable[[Shares, Shares], float | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Floor:
-    """The distances that samples of one size have from the distribution they are drawn from.
-
-    Attributes:
-        mean: of the distances.
-        high: their 95 % point. A distance below it cannot be told from chance at this size.
-        n: the size of the samples.
-        draws: how many samples were drawn.
-        seed: of the draws.
-    """
-
-    mean: float
-    high: float
-    n: int
-    draws: int
-    seed: int
-
-    def hides(self, found: float) -> bool:
-        """Whether a distance is not distinguishable from chance at this size."""
-        return found < self.high
 
 
 def total_variation(first: Shares, second: Shares) -> float | None:
@@ -54,7 +26,13 @@ def total_variation(first: Shares, second: Shares) -> float | None:
         ValueError: the sides have different options, or a share is negative.
     """
     sides = _sides(first, second)
-    return None if sides is None else float(np.abs(sides[0] - sides[1]).sum() / 2)
+    return None if sides is None else float(total_variations(*sides))
+
+
+def total_variations(first: Numbers, second: Numbers) -> Numbers:
+    """The same of many pairs at once, one a row, of shares that sum to 1."""
+    found: Numbers = np.abs(first - second).sum(axis=-1) / 2
+    return found
 
 
 def jensen_shannon(first: Shares, second: Shares) -> float | None:
@@ -66,19 +44,30 @@ def jensen_shannon(first: Shares, second: Shares) -> float | None:
         ValueError: the sides have different options, or a share is negative.
     """
     sides = _sides(first, second)
-    if sides is None:
-        return None
-    if np.array_equal(*sides):
-        return 0.0  # rounding can make the divergence a little less than zero
-    found = float(distance().jensenshannon(*sides, base=2))
-    return 0.0 if np.isnan(found) else min(1.0, found)
+    return None if sides is None else float(jensen_shannons(*sides))
 
 
-def wasserstein(first: Shares, second: Shares, *, ordered: bool = True) -> float | None:
-    """The Wasserstein distance over ordered options 1…K, divided by K − 1, 0–1.
+def jensen_shannons(first: Numbers, second: Numbers) -> Numbers:
+    """The same of many pairs at once, one a row, of shares that sum to 1."""
+    with np.errstate(invalid="ignore"):  # rounding can make the divergence a little less than zero
+        found = np.nan_to_num(distance().jensenshannon(first, second, base=2, axis=-1))
+    same: Numbers = np.where((first == second).all(axis=-1), 0.0, np.minimum(1.0, found))
+    return same
 
-    It is how far answers would have to move on average, as a share of the scale. 0 for a single option; None where the
-    options have no order or a side is empty. Source: Vaserstein 1969; `scipy.stats.wasserstein_distance`.
+
+def wasserstein(
+    first: Shares, second: Shares, *, ordered: bool = True, places: Sequence[float] | None = None
+) -> float | None:
+    """The Wasserstein distance over ordered options: how far answers would have to move on average.
+
+    Without places, it is a share of the scale 1…K, 0–1, and 0 for a single option; with places, it is in their unit.
+    None where the options have no order or a side is empty. Source: Vaserstein 1969; as scipy.
+
+    Args:
+        first: one side.
+        second: the other.
+        ordered: whether the options have an order.
+        places: the options' values, ascending.
 
     Raises:
         ValueError: the sides have different options, or a share is negative.
@@ -86,39 +75,14 @@ def wasserstein(first: Shares, second: Shares, *, ordered: bool = True) -> float
     sides = _sides(first, second)
     if sides is None or not ordered:
         return None
-    if len(first) == 1:
-        return 0.0
-    places = np.arange(1, len(first) + 1)
-    return float(stats().wasserstein_distance(places, places, *sides)) / (len(first) - 1)
+    at = np.linspace(0.0, 1.0, len(first)) if places is None else known(places).values
+    return float(wassersteins(*sides, at))
 
 
-def floor(measure: Distance, human: Shares, n: int, *, seed: int = 0, draws: int = DRAWS) -> Floor | None:
-    """The distance that samples of `n` answers have from people's shares although nothing differs.
-
-    `draws` samples are drawn from people's shares. No simulation can be expected to come nearer.
-
-    Args:
-        measure: `total_variation`, `jensen_shannon` or `wasserstein`.
-        human: counts or shares of people.
-        n: how many simulated answers there are.
-        seed: of the draws.
-        draws: how many samples.
-
-    Returns:
-        None where there are no answers, people's side is empty, or the measure does not apply.
-
-    Raises:
-        ValueError: a share is negative.
-    """
-    sides = _sides(human, human)
-    if sides is None or n < 1:
-        return None
-    samples = np.random.default_rng(seed).multinomial(n, sides[0], size=draws)
-    found = [measure(sample, human) for sample in samples]
-    there = known(found).values
-    if len(there) < len(found):
-        return None
-    return Floor(mean=float(there.mean()), high=float(np.quantile(there, 0.95)), n=n, draws=draws, seed=seed)
+def wassersteins(first: Numbers, second: Numbers, places: Numbers) -> Numbers:
+    """The same of many pairs at once, one a row, of shares that sum to 1, over ascending places."""
+    found: Numbers = np.abs(np.cumsum(first - second, axis=-1)[..., :-1]) @ np.diff(places)
+    return found
 
 
 def _sides(first: Shares, second: Shares) -> tuple[Numbers, Numbers] | None:
@@ -173,8 +137,7 @@ class FlipExcess:
     Attributes:
         rate: of the axis.
         floor: of the axis that stands for chance.
-        excess: rate minus floor, the mean over tasks with its interval, or over seeds where there is one task; no value
-            where no task has both.
+        excess: rate minus floor, the mean over tasks with its interval; no value where no task has both.
     """
 
     rate: FlipRate
@@ -213,8 +176,6 @@ def flip_excess(conversations: Sequence[Answered], axis: str, *, floor: str = "s
     """An axis's flip rate minus that of the seeds, −1 to 1, with the interval of `mean_over_tasks`.
 
     Two conversations that differ in the seed alone give different answers, too. Only what passes that is the axis's.
-    Where there is one task, the seeds are the units: each has its own pairs on the axis, and the pairs of seeds to
-    which it belongs. Such an interval is rough, because two seeds share a pair.
 
     Args:
         conversations: with levels of both axes.
@@ -225,23 +186,17 @@ def flip_excess(conversations: Sequence[Answered], axis: str, *, floor: str = "s
     Raises:
         ValueError: a conversation has no level of one of the two axes.
     """
-    units: dict[Hashable, list[Answered]] = defaultdict(list)
-    for one in conversations:
-        units[one.levels.get(unit)].append(one)
     differences: list[float | None] = []
-    for group in units.values():
+    for group in units_of(conversations, unit):
         rate, by_chance = flip_rate(group, axis).value, flip_rate(group, floor).value
         differences.append(None if rate is None or by_chance is None else rate - by_chance)
-    excess = mean_over_tasks(differences) if len(units) > 1 else _over_seeds(conversations, axis, floor)
+    excess = mean_over_tasks(differences, Kind(low=-1, high=1))
     return FlipExcess(rate=flip_rate(conversations, axis), floor=flip_rate(conversations, floor), excess=excess)
 
 
-def _over_seeds(conversations: Sequence[Answered], axis: str, floor: str) -> Estimate:
-    """The excess with the seeds as units."""
-    by_chance = _pairs(conversations, floor)
-    differences: list[float | None] = []
-    for seed in dict.fromkeys(one.levels[floor] for one in conversations):
-        rate = flip_rate([one for one in conversations if one.levels[floor] == seed], axis).value
-        own = _rate([pair for pair in by_chance if any(one.levels[floor] == seed for one in pair)], floor).value
-        differences.append(None if rate is None or own is None else rate - own)
-    return replace(mean_over_tasks(differences), method="t over seeds")
+def units_of(conversations: Sequence[Answered], unit: str) -> list[list[Answered]]:
+    """The conversations by the level of an axis; those without it together."""
+    units: dict[Hashable, list[Answered]] = defaultdict(list)
+    for one in conversations:
+        units[one.levels.get(unit)].append(one)
+    return list(units.values())

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from .intervals import RESAMPLES, Estimate, Numbers, bootstrap, known, ranked_alike, stats
+from .intervals import Estimate, Kind, Numbers, jackknife, known, ranked_alike, stats
+
+ORDERS: Final = 9_999
+"""How many random orders a correlation is compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +28,14 @@ class Effect:
         value: None where it is undefined.
         n: the units on which it rests.
         dropped: the units left out because a value is missing.
+        p: two-sided, of a relation; None where there is none.
     """
 
     name: str
     value: float | None
     n: int
     dropped: int = 0
+    p: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +43,7 @@ class SignedRanks:
     """Differences, ranked by their size.
 
     Attributes:
-        differences: those that are not zero, to nine decimals.
+        differences: those that are not zero, as shares of the greatest.
         signed: their ranks, with their signs.
         positive: W⁺, the sum of the ranks of those above zero; equal sizes share their mean rank.
         negative: W⁻, the sum of the ranks of those below zero.
@@ -98,7 +103,8 @@ def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) 
     (a, missing_a), (b, missing_b) = known(first), known(second)
     value = None
     if len(a) and len(b):
-        u = stats().mannwhitneyu(ranked_alike(a), ranked_alike(b), method="asymptotic").statistic
+        together = ranked_alike(np.concatenate([a, b]))
+        u = stats().mannwhitneyu(together[: len(a)], together[len(a) :], method="asymptotic").statistic
         value = 2 * float(u) / (len(a) * len(b)) - 1
     return Effect(name="Cliff's δ", value=value, n=len(a) + len(b), dropped=missing_a + missing_b)
 
@@ -106,30 +112,40 @@ def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) 
 def spearman(first: Sequence[float | None], second: Sequence[float | None]) -> Effect:
     """Spearman's rank correlation ρ of two values a unit, −1 to 1.
 
-    A unit that lacks one of the two is left out. None for fewer than two units, or where one side never varies. Source:
+    A unit that lacks one of the two is left out. None for fewer than two units, or where one side never varies. p is
+    the share of 9,999 random orders of one side (and of the order found) with a ρ at least as far from 0. Source:
     Spearman 1904; `scipy.stats.spearmanr`.
 
     Raises:
         ValueError: the two are of different lengths.
     """
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    a, b = (ranked_alike(known([pair[side] for pair in both]).values) for side in (0, 1))
-    varies = len(both) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0
-    value = float(stats().spearmanr(a, b).statistic) if varies else None
-    return Effect(name="Spearman's ρ", value=value, n=len(both), dropped=len(first) - len(both))
+    a, b = (stats().rankdata(ranked_alike(known([pair[side] for pair in both]).values)) for side in (0, 1))
+    told: dict[str, Any] = {"name": "Spearman's ρ", "n": len(both), "dropped": len(first) - len(both)}
+    if len(both) < 2 or not np.ptp(a) or not np.ptp(b):
+        return Effect(value=None, **told)
+    a, b = ((ranks - ranks.mean()) / (ranks.std() * len(both) ** 0.5) for ranks in (a, b))
+    orders = np.random.default_rng(0).permuted(np.tile(a, (ORDERS, 1)), axis=1) @ b
+    p = (1 + np.count_nonzero(np.abs(orders) >= abs(a @ b) - 1e-9)) / (ORDERS + 1)
+    return Effect(value=float(a @ b), p=float(p), **told)
 
 
 def variance_ratio(
-    simulated: Sequence[float], human: Sequence[float], places: Sequence[float] | None = None
+    simulated: Sequence[float],
+    human: Sequence[float],
+    places: Sequence[float] | None = None,
+    *,
+    sizes: tuple[float, float | None] | None = None,
 ) -> float | None:
-    """How much simulated answers vary against those of people: the ratio of the two variances, 0 upwards.
+    """How much simulated answers vary against those of people: the ratio of the two variances (n − 1), 0 upwards.
 
-    Below 1, the simulated people vary too little. None where a side is empty or people do not vary at all.
+    Below 1, the simulated people vary too little. None where a side has fewer than two answers, or people do not vary.
 
     Args:
-        simulated: counts or shares of the ordered options.
+        simulated: counts of the ordered options, or shares with `sizes`.
         human: the same for people.
         places: the options' values; 1, 2, 3, … where none are given.
+        sizes: how many answers each side has, where it is not the sum of its counts; None: all that there are.
 
     Raises:
         ValueError: the lengths differ, or a count is negative.
@@ -138,23 +154,22 @@ def variance_ratio(
         places = range(1, len(simulated) + 1)
     if not len(simulated) == len(human) == len(places):
         raise ValueError("the two sides have different options")
-    at = np.asarray(places, dtype=float)
-    varying = [_variance(known(side).values, at) for side in (simulated, human)]
-    if varying[0] is None or not varying[1]:
-        return None
-    return varying[0] / varying[1]
-
-
-def _variance(counts: Numbers, places: Numbers) -> float | None:
-    """The variance of a distribution over places; None of an empty one."""
-    if (counts < 0).any():
+    at, sides = np.asarray(places, dtype=float), [known(side).values for side in (simulated, human)]
+    if any((side < 0).any() for side in sides):
         raise ValueError("a count is negative")
-    total = counts.sum()
-    if total == 0:
+    numbers = sizes or (float(sides[0].sum()), float(sides[1].sum()))
+    if any(not side.sum() or (n is not None and n < 2) for side, n in zip(sides, numbers, strict=True)):
         return None
-    shares = counts / total
-    mean = shares @ places
-    return float(shares @ (places - mean) ** 2)
+    found, of_people = (float(spreads(side / side.sum(), at, n)) for side, n in zip(sides, numbers, strict=True))
+    return found / of_people if of_people else None
+
+
+def spreads(shares: Numbers, places: Numbers, n: float | None) -> Numbers:
+    """The variances (n − 1) of distributions over places, one a row; those of all that there are where n is None."""
+    apart = places - np.median(places)
+    mean = shares @ apart
+    found: Numbers = np.maximum(0.0, shares @ apart**2 - mean**2) * (1 if n is None else n / (n - 1))
+    return found
 
 
 Metric = Literal["nominal", "ordinal", "interval"]
@@ -174,7 +189,7 @@ class Alpha:
         units: the units with at least two ratings.
         dropped: the units with fewer, which are left out.
         ratings: the ratings that count.
-        interval: of the value, by resampling units; None where none was asked for.
+        interval: of the value, over units.
     """
 
     value: float | None
@@ -184,7 +199,7 @@ class Alpha:
     units: int
     dropped: int
     ratings: int
-    interval: Estimate | None = None
+    interval: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +221,12 @@ class Kappa:
     dropped: int
 
 
+_FEWEST: Final = 10
+"""The fewest units of which α has an interval: of fewer, it was measured to be too narrow."""
+
+
 def krippendorff(units: Units, metric: Metric) -> Alpha:
-    """Krippendorff's α = 1 − D_o/D_e for any number of raters, with missing ratings.
+    """Krippendorff's α = 1 − D_o/D_e for any number of raters, with missing ratings; its interval is `jackknife`'s.
 
     A unit with m ratings adds its pairs to the coincidences, each with the weight 1/(m − 1). D_o is their mean squared
     difference, D_e that of all ratings thrown together. The squared difference of values c and k is 1 (nominal),
@@ -223,29 +242,63 @@ def krippendorff(units: Units, metric: Metric) -> Alpha:
     Raises:
         ValueError: a rating is no finite number, and the metric needs one.
     """
-    counted, values = _coincidences(units, metric)
-    return _alpha(counted, values, metric, len(units))
+    rated = [[rating for rating in unit if rating is not None] for unit in units]
+    rated = [unit for unit in rated if len(unit) > 1]
+    if metric != "nominal":
+        for unit in rated:
+            if any(isinstance(rating, str) for rating in unit):
+                raise ValueError(f"ratings that are text are nominal, not {metric}")
+            known([float(rating) for rating in unit])
+    values = sorted({rating for unit in rated for rating in unit}, key=lambda value: (isinstance(value, str), value))
+    place = {value: i for i, value in enumerate(values)}
+    at = [np.array([place[rating] for rating in unit]) for unit in rated]
+    where = np.array([float(value) for value in values]) if metric == "interval" else None
+
+    def disagreement(of: Sequence[Numbers]) -> tuple[float, float] | None:
+        return _disagreement(of, len(values), metric, where)
+
+    def alpha(of: Sequence[Numbers]) -> float | None:
+        found = disagreement(of)
+        return None if found is None else 1 - found[0] / found[1]
+
+    found = disagreement(at)
+    observed, expected = found or (None, None)
+    return Alpha(
+        value=alpha(at),
+        metric=metric,
+        observed=observed,
+        expected=expected,
+        units=len(rated),
+        dropped=len(units) - len(rated),
+        ratings=sum(map(len, rated)),
+        interval=jackknife(at, alpha, Kind(high=1), fewest=_FEWEST),
+    )
 
 
-def krippendorff_with_interval(units: Units, metric: Metric, *, seed: int = 0, resamples: int = RESAMPLES) -> Alpha:
-    """Krippendorff's α with a bootstrap interval over units.
+def _disagreement(
+    units: Sequence[Numbers], size: int, metric: Metric, where: Numbers | None
+) -> tuple[float, float] | None:
+    """The disagreement observed and that expected; None where all ratings are the same.
 
     Args:
-        units: as for `krippendorff`.
-        metric: of the ratings' scale.
-        seed: of the draws.
-        resamples: how many draws.
-
-    Raises:
-        ValueError: as `krippendorff`.
+        units: each unit's ratings, as places among the values.
+        size: how many values there are.
+        metric: of the scale.
+        where: the values themselves, for "interval".
     """
-    counted, values = _coincidences(units, metric)
-    whole = _alpha(counted, values, metric, len(units))
-
-    def of_units(drawn: Sequence[Numbers]) -> float | None:
-        return _alpha(np.stack(drawn), values, metric, len(drawn)).value
-
-    return replace(whole, interval=bootstrap(list(counted), of_units, seed=seed, resamples=resamples))
+    totals = np.bincount(np.concatenate([*units, np.array([], dtype=int)]).astype(int), minlength=size)
+    n = int(totals.sum())
+    if (totals > 0).sum() < 2:
+        return None
+    if metric == "nominal":
+        alike = sum(float((np.bincount(unit) ** 2).sum() - len(unit)) / (len(unit) - 1) for unit in units)
+        return 1 - alike / n, 1 - float((totals * (totals - 1.0)).sum()) / (n * (n - 1))
+    # How far two middles are apart is the number of ratings between, the ends counted half.
+    at = where if where is not None else np.cumsum(totals) - totals / 2
+    # Over all pairs of m values, the squared differences sum to 2m times the squared distances from their mean.
+    observed = sum(2 * len(unit) * float(at[unit].var()) * len(unit) / (len(unit) - 1) for unit in units) / n
+    mean = float(totals @ at) / n
+    return observed, 2 * float(totals @ (at - mean) ** 2) / (n - 1)
 
 
 def cohen(first: Sequence[Value | None], second: Sequence[Value | None]) -> Kappa:
@@ -266,48 +319,3 @@ def cohen(first: Sequence[Value | None], second: Sequence[Value | None]) -> Kapp
     observed, expected = agreed / n, by_chance / n**2
     value = None if by_chance == n**2 else (observed - expected) / (1 - expected)
     return Kappa(value=value, observed=observed, expected=expected, n=n, dropped=dropped)
-
-
-def _coincidences(units: Units, metric: Metric) -> tuple[Numbers, list[Value]]:
-    """The coincidences of each unit with two ratings or more (unit × value × value), and the values in order."""
-    rated = [[rating for rating in unit if rating is not None] for unit in units]
-    rated = [unit for unit in rated if len(unit) > 1]
-    if metric != "nominal":
-        for unit in rated:
-            if any(isinstance(rating, str) for rating in unit):
-                raise ValueError(f"ratings that are text are nominal, not {metric}")
-            known([float(rating) for rating in unit])
-    values = sorted({rating for unit in rated for rating in unit}, key=lambda value: (isinstance(value, str), value))
-    place = {value: i for i, value in enumerate(values)}
-    counts = np.zeros((len(rated), len(values)))
-    for i, unit in enumerate(rated):
-        for rating in unit:
-            counts[i, place[rating]] += 1
-    m = counts.sum(axis=1)[:, None, None]
-    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(len(values))
-    return pairs / np.maximum(m - 1, 1), values
-
-
-def _alpha(by_unit: Numbers, values: Sequence[Value], metric: Metric, given: int) -> Alpha:
-    """α from the coincidences of single units."""
-    together = by_unit.sum(axis=0)
-    totals = together.sum(axis=1)
-    n = totals.sum()
-    counts: dict[str, Any] = {"units": len(by_unit), "dropped": given - len(by_unit), "ratings": round(float(n))}
-    if (totals > 0).sum() < 2:
-        return Alpha(value=None, metric=metric, observed=None, expected=None, **counts)
-    apart = _squared_differences(values, totals, metric)
-    observed = float((together * apart).sum() / n)
-    expected = float((np.outer(totals, totals) * apart).sum() / (n * (n - 1)))
-    return Alpha(value=1 - observed / expected, metric=metric, observed=observed, expected=expected, **counts)
-
-
-def _squared_differences(values: Sequence[Value], totals: Numbers, metric: Metric) -> Numbers:
-    """How different each two values are, squared."""
-    if metric == "nominal":
-        return 1 - np.eye(len(values))
-    at = np.cumsum(totals) - totals / 2  # how far two middles are apart: the ratings between, the ends counted half
-    if metric == "interval":
-        at = np.array([float(value) for value in values])
-    apart: Numbers = (at[:, None] - at[None, :]) ** 2
-    return apart

@@ -7,9 +7,8 @@ few units, or that they differ much.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from itertools import combinations
@@ -22,12 +21,12 @@ from ...state.errors import MissingExtraError
 
 LEVEL: Final = 0.95
 """The confidence of all intervals."""
-RESAMPLES: Final = 9_999
-"""How many resamples a bootstrap draws."""
 FEWEST: Final = 6
-"""The fewest units from which a bootstrap makes an interval."""
-_DEFINED: Final = 0.95
-"""The least share of resamples for which a statistic must be defined."""
+"""The fewest units of which the jackknife makes an interval."""
+EXACT: Final = "Clopper–Pearson"
+NO_SPREAD: Final = "nothing varies, so there is no interval"
+_GREATEST: Final = 1e100
+"""Greater numbers are refused: their squares cannot be added."""
 
 T = TypeVar("T")
 
@@ -57,11 +56,41 @@ class Estimate:
     note: str = ""
 
 
-def proportion(successes: int, n: int) -> Estimate:
-    """A share of `n` independent trials, 0–1, with Wilson's interval.
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What values a measure can have, known before any is measured. It decides how an interval is made.
 
-    The interval stays within 0 and 1 and has a width for 0 of n and n of n, too. None of nothing. Source: Wilson 1927;
-    `scipy.stats.binomtest`.
+    Attributes:
+        low: the least value; None where there is none.
+        high: the greatest; None where there is none.
+        share: whether a value is 0, 1, or a share of such answers; its bounds are then 0 and 1.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    share: bool = False
+
+    @property
+    def of_differences(self) -> Kind:
+        """What differences of two such values can be."""
+        width = None if self.low is None or self.high is None else self.high - self.low
+        return Kind(low=None if width is None else -width, high=width)
+
+
+NUMBER: Final = Kind()
+COUNT: Final = Kind(low=0)
+UNIT: Final = Kind(low=0, high=1)
+SHARE: Final = Kind(low=0, high=1, share=True)
+PERCENT: Final = Kind(low=0, high=100)
+COSINE: Final = Kind(low=-1, high=1)
+
+
+def proportion(successes: float, n: int) -> Estimate:
+    """A share of `n` independent trials, 0–1, with Clopper and Pearson's interval.
+
+    It covers the true share in at least 95 of 100 studies for every n, and has a width for 0 of n and n of n, too. A
+    trial may count in part, as a tie does: such trials vary less than those of 0 and 1, so the interval is too wide
+    rather than too narrow. None of nothing. Source: Clopper and Pearson 1934; `scipy.stats.beta`.
 
     Raises:
         ValueError: there are more successes than trials, or fewer than none.
@@ -69,48 +98,62 @@ def proportion(successes: int, n: int) -> Estimate:
     if not 0 <= successes <= n:
         raise ValueError(f"{successes} successes of {n}")
     if n == 0:
-        return Estimate(value=None, method="Wilson", n=0, note="there are no trials")
-    interval = stats().binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
-    return Estimate(value=successes / n, low=float(interval.low), high=float(interval.high), method="Wilson", n=n)
+        return Estimate(value=None, method=EXACT, n=0, note="there are no trials")
+    beta, tail = stats().beta, (1 - LEVEL) / 2
+    low = float(beta.ppf(tail, successes, n - successes + 1)) if successes > 0 else 0.0
+    high = float(beta.ppf(1 - tail, successes + 1, n - successes)) if successes < n else 1.0
+    return Estimate(value=successes / n, low=low, high=high, method=EXACT, n=n)
 
 
-def mean_over_tasks(values: Sequence[float | None]) -> Estimate:
-    """The mean m of one value a unit with Student's interval, m ± t(0.975, n−1)·s/√n.
+def mean_over_tasks(values: Sequence[float | None], kind: Kind = NUMBER) -> Estimate:
+    """The mean m of one value a unit with its interval: Student's, m ± t(0.975, n−1)·s/√n; of shares `proportion`'s.
 
-    For a comparison, give the difference of each task. The interval may pass the ends of the scale, for cutting it
-    would hide how wide it is. One unit has no interval. Source: Student 1908; `scipy.stats.t`.
+    Student's interval ends where the measure does. One unit has none, nor have values that do not vary, for they do not
+    say how far others would lie. Source: Student 1908; `scipy.stats.t`.
 
     Args:
-        values: one a unit; None where it is missing.
+        values: one a unit, of a comparison each difference; None where it is missing.
+        kind: what values the measure can have.
     """
     there, missing = known(values)
     n = len(there)
     if n == 0:
         return Estimate(value=None, method="t", n=0, dropped=missing, note="there are no values")
+    if kind.share:
+        found = proportion(min(float(n), float(there.sum())), n)
+        return replace(found, dropped=missing, sd=float(there.std(ddof=1)) if n > 1 else None)
     mean = float(there.mean())
     if n == 1:
         return Estimate(value=mean, method="t", n=1, dropped=missing, note="one unit has no interval")
+    if not np.ptp(ranked_alike(there)):
+        return Estimate(value=mean, method="t", n=n, dropped=missing, sd=0.0, note=NO_SPREAD)
     sd = float(there.std(ddof=1))
     half = float(stats().t.ppf((1 + LEVEL) / 2, n - 1)) * sd / math.sqrt(n)
-    return Estimate(value=mean, low=mean - half, high=mean + half, method="t", n=n, dropped=missing, sd=sd)
+    low, high = _within(mean - half, mean + half, kind)
+    return Estimate(value=mean, low=low, high=high, method="t", n=n, dropped=missing, sd=sd)
+
+
+def _within(low: float, high: float, kind: Kind) -> tuple[float, float]:
+    """An interval, cut where the measure ends: the true value cannot lie beyond."""
+    return (low if kind.low is None else max(low, kind.low)), (high if kind.high is None else min(high, kind.high))
 
 
 def win_rate(wins: int, ties: int, losses: int) -> Estimate:
-    """Wins and half of the ties as a share of all pairs, 0–1, with the interval of `mean_over_tasks` on 1, ½, 0.
+    """Wins and half of the ties as a share of all pairs, 0–1, with the interval of `proportion`.
 
     Raises:
         ValueError: a count is negative.
     """
     if min(wins, ties, losses) < 0:
         raise ValueError("a count is negative")
-    return mean_over_tasks([1.0] * wins + [0.5] * ties + [0.0] * losses)
+    return proportion(wins + ties / 2, wins + ties + losses)
 
 
 def unpaired_difference(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate:
     """The mean of one group minus that of another with Welch's interval, for groups that share no tasks.
 
-    The groups may differ in size and spread. A group of fewer than two units has no interval. Source: Welch 1947;
-    `scipy.stats.ttest_ind`.
+    The groups may differ in size and spread. A group of fewer than two units, or in which nothing varies, has no
+    interval. Source: Welch 1947; `scipy.stats.ttest_ind`.
 
     Returns:
         `n` and `dropped` count both groups; `sd` is None.
@@ -122,99 +165,41 @@ def unpaired_difference(first: Sequence[float | None], second: Sequence[float | 
     difference = float(a.mean() - b.mean())
     if len(a) < 2 or len(b) < 2:
         return Estimate(value=difference, note="a group of one unit has no interval", **told)
-    if np.ptp(a) == np.ptp(b) == 0:
-        return Estimate(value=difference, low=difference, high=difference, **told)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # scipy's, for a group whose values are all the same
-        interval = stats().ttest_ind(a, b, equal_var=False).confidence_interval(confidence_level=LEVEL)
+    if not np.ptp(ranked_alike(a)) or not np.ptp(ranked_alike(b)):
+        return Estimate(value=difference, note=NO_SPREAD, **told)
+    interval = stats().ttest_ind(a, b, equal_var=False).confidence_interval(confidence_level=LEVEL)
     return Estimate(value=difference, low=float(interval.low), high=float(interval.high), **told)
 
 
-def bootstrap(
-    units: Sequence[T],
-    statistic: Callable[[Sequence[T]], float | None],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+def jackknife(
+    units: Sequence[T], statistic: Callable[[Sequence[T]], float | None], kind: Kind = NUMBER, *, fewest: int = FEWEST
 ) -> Estimate:
-    """Any statistic of whole units with the percentile bootstrap's interval.
+    """Any smooth statistic of whole units with the jackknife's interval, value ± t(0.975, n−1)·s.
 
-    Units are drawn with replacement, each with everything in it; the bounds are the 2.5 % and 97.5 % points of the
-    statistic over all draws. Fewer than `FEWEST` units have no interval, nor has a statistic that is undefined for
-    more than one draw in twenty. Source: Efron 1979; `scipy.stats.bootstrap`.
+    s² = (n − 1)/n · Σ(θᵢ − θ̄)², with θᵢ the statistic without unit i. Of a mean it is Student's interval. It is not for
+    medians and other statistics that jump. Source: Tukey 1958, Efron and Stein 1981.
 
     Args:
-        units: tasks, raters or runs.
+        units: tasks, raters or runs, each with everything in it.
         statistic: of a list of units; None where it is undefined.
-        seed: of the draws. The same seed and units give the same interval.
-        resamples: how many draws.
+        kind: what values the statistic can have.
+        fewest: fewer units have no interval.
     """
-    value = statistic(units) if units else None
-    method = f"percentile bootstrap, {resamples:,} resamples, seed {seed}"
-    if value is None:
-        return Estimate(value=None, method=method, n=len(units), note="the statistic is undefined")
-    if len(units) < FEWEST:
-        return Estimate(value=value, method=method, n=len(units), note=f"fewer than {FEWEST} units have no interval")
-    drawn = resampled(units, statistic, seed=seed, resamples=resamples)
-    defined = drawn[~np.isnan(drawn)]
-    if len(defined) < _DEFINED * len(drawn):
-        note = f"the statistic is undefined for {len(drawn) - len(defined):,} of {len(drawn):,} resamples"
-        return Estimate(value=value, method=method, n=len(units), note=note)
-    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value=value, low=float(low), high=float(high), method=method, n=len(units))
-
-
-def bootstrap_mean(values: Sequence[float | None], *, seed: int = 0, resamples: int = RESAMPLES) -> Estimate:
-    """The mean of one value a unit with the percentile bootstrap's interval, from two units on.
-
-    Of few units the interval is too narrow: of two it lies between their values.
-
-    Args:
-        values: one a unit; None where it is missing.
-        seed: of the draws.
-        resamples: how many draws.
-    """
-    there, missing = known(values)
-    method, n = f"percentile bootstrap, {resamples:,} resamples, seed {seed}", len(there)
-    if n == 0:
-        return Estimate(value=None, method=method, n=0, dropped=missing, note="there are no values")
-    mean = float(there.mean())
-    if n == 1:
-        return Estimate(value=mean, method=method, n=1, dropped=missing, note="one unit has no interval")
-    drawn = stats().bootstrap(
-        (there,), np.mean, n_resamples=resamples, vectorized=True, method="percentile", rng=np.random.default_rng(seed)
-    )
-    low, high = np.quantile(drawn.bootstrap_distribution, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value=mean, low=float(low), high=float(high), method=method, n=n, dropped=missing)
-
-
-def resampled(
-    units: Sequence[T],
-    statistic: Callable[[Sequence[T]], float | None],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Numbers:
-    """The statistic of each resample of at least two units; NaN where it is undefined.
-
-    Args: as of `bootstrap`.
-    """
-
-    def of_indices(indices: Numbers) -> float:
-        value = statistic([units[int(index)] for index in indices])
-        return math.nan if value is None else value
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats().DegenerateDataWarning)  # `bootstrap` says it in words
-        found = stats().bootstrap(
-            (np.arange(len(units)),),
-            of_indices,
-            n_resamples=resamples,
-            vectorized=False,
-            method="percentile",
-            rng=np.random.default_rng(seed),
-        )
-    return np.asarray(found.bootstrap_distribution, dtype=float)
+    told: dict[str, Any] = {"value": statistic(units) if units else None, "method": "jackknife", "n": len(units)}
+    if told["value"] is None:
+        return Estimate(note="the statistic is undefined", **told)
+    if len(units) < fewest:
+        return Estimate(note=f"fewer than {fewest} units have no interval", **told)
+    left = [statistic([*units[:place], *units[place + 1 :]]) for place in range(len(units))]
+    there, missing = known(left)
+    if missing:
+        return Estimate(note="the statistic is undefined without some of the units", **told)
+    if not np.ptp(ranked_alike(there)):
+        return Estimate(note=NO_SPREAD, **told)
+    spread = math.sqrt((len(there) - 1) * float(there.var()))
+    half = float(stats().t.ppf((1 + LEVEL) / 2, len(there) - 1)) * spread
+    low, high = _within(told["value"] - half, told["value"] + half, kind)
+    return Estimate(low=low, high=high, **told)
 
 
 @cache
@@ -250,8 +235,8 @@ def _loaded(module: str) -> Any:
 
 
 Numbers = npt.NDArray[np.float64]
-DECIMALS: Final = 9
-"""Values are ranked to so many decimals, so that the arithmetic of averages neither makes nor breaks a tie."""
+DECIMALS: Final = 10
+"""Values are ranked to so many decimals of the greatest, so that the arithmetic of averages makes and breaks no tie."""
 
 
 class Known(NamedTuple):
@@ -270,24 +255,21 @@ def known(given: Sequence[float | None]) -> Known:
     """Leave out what is missing.
 
     Raises:
-        ValueError: a value is infinite or not a number.
+        ValueError: a value is infinite, not a number, or too great to compute with.
     """
     values = np.array([value for value in given if value is not None], dtype=float)
     if not np.isfinite(values).all():
         raise ValueError("a value is infinite or not a number; a missing value is None")
+    if (np.abs(values) > _GREATEST).any():
+        raise ValueError(f"a value is beyond {_GREATEST:g}; give it in a greater unit")
     return Known(values, len(given) - len(values))
 
 
 def ranked_alike(values: Numbers) -> Numbers:
-    """Values to `DECIMALS` decimals, so that what is equal but for rounding has the same rank."""
-    rounded: Numbers = np.round(values, DECIMALS) + 0.0  # -0.0 becomes 0.0
+    """Values as shares of the greatest, to `DECIMALS` decimals: what is equal but for rounding has the same rank."""
+    greatest = float(np.abs(values).max(initial=0.0)) or 1.0
+    rounded: Numbers = np.round(values / greatest, DECIMALS) + 0.0  # -0.0 becomes 0.0
     return rounded
-
-
-def have_ties(*groups: Numbers) -> bool:
-    """Whether two of all values are equal."""
-    together = np.concatenate(groups)
-    return len(np.unique(together)) < len(together)
 
 
 # Circles among things that were compared pair by pair: A beats B, B beats C, and C beats A

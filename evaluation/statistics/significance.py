@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .effects import signed_ranks
-from .intervals import Numbers, have_ties, known, ranked_alike, stats
+from .intervals import Numbers, known, ranked_alike, stats
 
 LEVEL: Final = 0.05
 """A two-sided p up to this counts as a finding."""
@@ -199,12 +199,11 @@ def _outcome(difference: Fraction) -> Outcome:
 
 
 Alternative = Literal["two-sided", "greater", "less"]
-PERMUTATIONS: Final = 9_999
-"""Permutations are all counted up to this number; of more, so many are drawn."""
 _EXACT_UP_TO: Final = 50
-"""Units up to which a rank test without ties is exact; beyond, the normal approximation is as good."""
+"""Units up to which a rank test is exact; beyond, the normal approximation is as good."""
 _REACHES: Final = 6
 """The fewest differences with which a two-sided p can be below 0.05: 2/2⁶ = 0.03125."""
+_NORMAL: Final = "normal approximation"
 _TOO_FEW: Final = f"fewer than {_REACHES} differences cannot reach p < 0.05"
 
 
@@ -273,19 +272,16 @@ def mcnemar(first_only: int, second_only: int) -> Significance:
     return _binomial("McNemar", first_only, second_only, 0)
 
 
-def wilcoxon(
-    differences: Sequence[float | None], *, alternative: Alternative = "two-sided", seed: int = 0
-) -> Significance:
+def wilcoxon(differences: Sequence[float | None], *, alternative: Alternative = "two-sided") -> Significance:
     """Whether differences lie around zero: Wilcoxon's signed-rank test; its statistic is W⁺.
 
-    Zeros are left out. Without ties, p is exact up to 50 differences, and from the normal approximation beyond. With
-    ties, the exact distribution does not hold: then all 2ⁿ patterns of signs are counted, or 9,999 drawn where there
-    are more. p = 1 where every difference is zero. Source: Wilcoxon 1945; `scipy.stats.wilcoxon`.
+    Zeros are left out. p is exact up to 50 differences, with ties, too: from the distribution of W⁺ over all patterns
+    of signs, by convolution. Beyond, it comes from the normal approximation. p = 1 where every difference is zero.
+    Source: Wilcoxon 1945; `scipy.stats.wilcoxon`, which has no exact p with ties.
 
     Args:
         differences: one a unit, first minus second; None where one of the two is missing.
         alternative: "greater" tests whether the first is greater.
-        seed: of the permutations that are drawn.
     """
     ranks = signed_ranks(differences)
     used = ranks.differences
@@ -295,36 +291,31 @@ def wilcoxon(
         p = 1.0 if ranks.zeros else None
         note = "every difference is zero" if ranks.zeros else "there are no differences"
         return Significance(statistic=None, p=p, method="none", note=note, **told)
-    tied, told["statistic"] = have_ties(np.abs(used)), ranks.positive
-    if tied:
-        p, method = _permuted((ranks.signed,), 2**n, "patterns of signs", alternative, seed)
+    told["statistic"] = ranks.positive
+    if n <= _EXACT_UP_TO:
+        p, method = _signed_rank_p(np.abs(ranks.signed), ranks.positive, alternative), "exact"
     else:
-        how, method = _untied(n)
-        p = stats().wilcoxon(used, alternative=alternative, method=how).pvalue
+        p, method = stats().wilcoxon(used, alternative=alternative, method="asymptotic").pvalue, _NORMAL
     note = _TOO_FEW if n < _REACHES and alternative == "two-sided" else ""
     return Significance(p=_share(p), method=method, note=note, **told)
 
 
-def mann_whitney(first: Sequence[float | None], second: Sequence[float | None], *, seed: int = 0) -> Significance:
+def mann_whitney(first: Sequence[float | None], second: Sequence[float | None]) -> Significance:
     """Whether one of two groups that share no tasks tends to greater values: the Mann–Whitney test; its statistic is U.
 
-    Exact without ties up to 50 units a group, else as in `wilcoxon`. None where a group has fewer than two values.
+    Exact up to 50 units a group, with ties, too; beyond as in `wilcoxon`. None where a group has fewer than two values.
     Source: Mann and Whitney 1947; `scipy.stats.mannwhitneyu`.
     """
     (a, missing_a), (b, missing_b) = known(first), known(second)
-    a, b = ranked_alike(a), ranked_alike(b)
     told: dict[str, Any] = {"test": "Mann–Whitney", "n": len(a) + len(b), "dropped": missing_a + missing_b}
     if len(a) < 2 or len(b) < 2:
         note = "a group has fewer than two values"
         return Significance(statistic=None, p=None, method="none", note=note, **told)
-    tied = have_ties(a, b)
-    how, method = _untied(max(len(a), len(b)))
-    found = stats().mannwhitneyu(a, b, alternative="two-sided", method="asymptotic" if tied else how)
-    p = found.pvalue
-    if tied:
-        ranks = stats().rankdata(np.concatenate([a, b]))
-        ways = math.comb(len(ranks), len(a))
-        p, method = _permuted((ranks[: len(a)], ranks[len(a) :]), ways, "divisions into two groups", "two-sided", seed)
+    together = ranked_alike(np.concatenate([a, b]))
+    found = stats().mannwhitneyu(together[: len(a)], together[len(a) :], method="asymptotic")
+    p, method = found.pvalue, _NORMAL
+    if max(len(a), len(b)) <= _EXACT_UP_TO:
+        p, method = _rank_sum_p(stats().rankdata(together), len(a)), "exact"
     return Significance(statistic=float(found.statistic), p=_share(p), method=method, **told)
 
 
@@ -365,7 +356,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's adjustment of a family of p-values: sorted, p × (m − i), running maximum, cut at 1.
 
     The chance of even one false finding in the family stays below the level. None stays None and does not count in m.
-    A family is one measure with all pairs compared. Source: Holm 1979.
+    A family is all that a file tests. Source: Holm 1979.
 
     Raises:
         ValueError: a p-value is not between 0 and 1.
@@ -390,42 +381,31 @@ def _binomial(test: str, first: int, second: int, ties: int) -> Significance:
     return Significance(test=test, statistic=float(first), p=p, method="exact binomial", n=n, ties=ties, note=note)
 
 
-def _untied(n: int) -> tuple[str, str]:
-    """How scipy is to compute p of a rank test of `n` units without ties, and the same in words."""
-    return ("exact", "exact") if n <= _EXACT_UP_TO else ("asymptotic", "normal approximation")
+def _signed_rank_p(ranks: Numbers, positive: float, alternative: Alternative) -> float:
+    """The exact p of W⁺ with ties: the distribution of the sum of signed ranks, one rank after the other."""
+    twice = np.rint(2 * ranks).astype(int)  # ties share their mean rank, which may be half a number
+    chances = np.zeros(twice.sum() + 1)
+    chances[0] = 1.0
+    for rank in twice:
+        moved = np.zeros_like(chances)
+        moved[rank:] = chances[: len(chances) - rank]
+        chances = (chances + moved) / 2
+    return _tails(chances, round(2 * positive), alternative)
 
 
-def _permuted(
-    ranks: tuple[Numbers, ...], ways: int, what: str, alternative: Alternative, seed: int
-) -> tuple[float, str]:
-    """The p of a rank test with ties, and its method in words.
+def _rank_sum_p(ranks: Numbers, taken: int) -> float:
+    """The exact two-sided p of the first `taken` ranks' sum with ties: all ways to take as many, rank by rank."""
+    twice = np.rint(2 * ranks).astype(int)
+    ways = np.zeros((taken + 1, twice.sum() + 1))
+    ways[0, 0] = 1.0
+    for rank in twice:
+        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank].copy()
+    return _tails(ways[taken] / ways[taken].sum(), int(twice[:taken].sum()), "two-sided")
 
-    This is what scipy's own tests do with `PermutationMethod`, for all permutations at once: ranks stay the same
-    whichever way they are permuted, so they need not be computed again for each.
 
-    Args:
-        ranks: with their signs where there is one group; else each group's.
-        ways: how many permutations there are.
-        what: what is permuted.
-        alternative: to the hypothesis that all permutations are equally likely.
-        seed: of the permutations that are drawn.
-    """
-
-    def statistic(first: Numbers, *_: Numbers, axis: int) -> Numbers:
-        total: Numbers = np.maximum(first, 0).sum(axis=axis)
-        return total
-
-    found = stats().permutation_test(
-        ranks,
-        statistic,
-        permutation_type="samples" if len(ranks) == 1 else "independent",
-        vectorized=True,
-        n_resamples=PERMUTATIONS,
-        alternative=alternative,
-        rng=np.random.default_rng(seed),
-    )
-    drawn = f"all {ways:,} {what}" if ways <= PERMUTATIONS else f"{PERMUTATIONS:,} random {what}, seed {seed}"
-    return float(found.pvalue), f"permutation, {drawn}"
+def _tails(chances: Numbers, found: int, alternative: Alternative) -> float:
+    up, down = float(chances[found:].sum()), float(chances[: found + 1].sum())
+    return {"greater": up, "less": down, "two-sided": 2 * min(up, down)}[alternative]
 
 
 def _share(value: float) -> float:

@@ -23,9 +23,10 @@ from ...state.errors import InputError
 from ...state.plain_text import is_visible, quoted
 from ..csv_rows import read_rows
 from ..published.paper import published
-from ..statistics.effects import Alpha, Metric, krippendorff_with_interval, rank_biserial
-from ..statistics.intervals import RESAMPLES, Estimate, Quartiles, mean_over_tasks, quartiles
-from ..statistics.significance import Ranking, Significance, friedman, holm, wilcoxon
+from ..statistics.claims import Claim, family, paired
+from ..statistics.effects import Alpha, krippendorff
+from ..statistics.intervals import Estimate, Kind, Quartiles, mean_over_tasks, quartiles
+from ..statistics.significance import Ranking, friedman
 from ..tables import read_tables, remarks, write
 from .key import Key, KeyItem, scale
 from .making import ITEMS
@@ -53,25 +54,17 @@ class SystemResult:
     published_words: int | None
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Two systems compared over one kind of unit.
+@dataclass(frozen=True, kw_only=True)
+class Compared(Claim):
+    """Two systems compared over one kind of unit; nothing is adjusted for what only stands beside published figures.
 
     Attributes:
         a: mean of the first system over the units that have both.
         b: mean of the second.
-        difference: mean of first minus second, with its interval; `n` units, `dropped` for lack of one of the two.
-        effect: the rank-biserial correlation; None where there is no difference at all.
-        test: Wilcoxon's signed-rank test.
-        p_holm: its p, adjusted for all pairs; None where nothing is adjusted.
     """
 
     a: float | None
     b: float | None
-    difference: Estimate
-    effect: float | None
-    test: Significance
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -126,13 +119,12 @@ _Part = Callable[[KeyItem], tuple[str, ...]]
 """To which part of the survey an item belongs, where a rater is more than one unit."""
 
 
-def survey_result(key: Key, answers: Answers, *, resamples: int = RESAMPLES) -> SurveyResult:
+def survey_result(key: Key, answers: Answers) -> SurveyResult:
     """Compute everything.
 
     Args:
         key: of the survey.
         answers: of the raters.
-        resamples: of the intervals of α; their seed is 0.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -150,8 +142,8 @@ def survey_result(key: Key, answers: Answers, *, resamples: int = RESAMPLES) -> 
         raters=len(answers.raters),
         answers=answers,
         systems=[_system(key, name, rated, [unit.get(name) for unit in by_rater.values()]) for name in names],
-        ordinal=_alpha(rated, "ordinal", resamples),
-        interval=_alpha(rated, "interval", resamples),
+        ordinal=krippendorff(list(rated.values()), "ordinal"),
+        interval=krippendorff(list(rated.values()), "interval"),
         ranking=friedman(rows),
         pairs=_pairs(names, by_rater, by_topic),
         notes=_notes(key, answers),
@@ -167,15 +159,11 @@ def _means(ratings: Sequence[Rating], items: Mapping[str, KeyItem], part: _Part)
     return {unit: {system: fmean(found) for system, found in systems.items()} for unit, systems in given.items()}
 
 
-def _alpha(rated: Mapping[str, Sequence[float]], metric: Metric, resamples: int) -> Alpha:
-    return krippendorff_with_interval(list(rated.values()), metric, resamples=resamples)
-
-
 def _system(key: Key, name: str, rated: Mapping[str, Sequence[float]], means: Sequence[float | None]) -> SystemResult:
     own = [item for item in key.items if item.system == name]
     return SystemResult(
         system=name,
-        mean=mean_over_tasks(means),
+        mean=mean_over_tasks(means, _rating_kind()),
         spread=quartiles([rating for item in own for rating in rated[item.item]]),
         words=sum(item.words for item in own) / sum(item.utterances for item in own),
         published_words=_published_words().get(name),
@@ -187,8 +175,8 @@ def _pairs(names: Sequence[str], by_rater: Units, by_topic: Units) -> list[PairR
         PairResult(a, b, _compared(a, b, by_rater), _compared(a, b, by_topic), _published_p(a, b))
         for a, b in combinations(names, 2)
     ]
-    adjusted = holm([pair.raters.test.p for pair in found])
-    return [replace(pair, raters=replace(pair.raters, p_holm=p)) for pair, p in zip(found, adjusted, strict=True)]
+    (adjusted,) = family([pair.raters for pair in found])
+    return [replace(pair, raters=raters) for pair, raters in zip(found, adjusted, strict=True)]
 
 
 def _compared(a: str, b: str, units: Units) -> Compared:
@@ -198,10 +186,12 @@ def _compared(a: str, b: str, units: Units) -> Compared:
     return Compared(
         a=fmean(first for first, _ in there) if there else None,
         b=fmean(second for _, second in there) if there else None,
-        difference=mean_over_tasks(differences),
-        effect=rank_biserial(differences).value,
-        test=wilcoxon(differences),
+        **vars(paired(differences, _rating_kind())),
     )
+
+
+def _rating_kind() -> Kind:
+    return Kind(low=scale().least, high=scale().most)
 
 
 def _notes(key: Key, answers: Answers) -> list[str]:

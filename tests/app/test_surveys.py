@@ -13,6 +13,7 @@ from run_folders import PEOPLE, put, utterance, verdict, write_run
 
 from persimchat.evaluation.people import likeness, read_people, together
 from persimchat.runs.folder.answers import PollAnswer
+from persimchat.state.errors import InputError
 from persimchat.state.poll import Poll
 
 Run = Callable[..., Any]
@@ -69,20 +70,21 @@ def test_distances_with_their_floors(command: Run, tmp_path: Path) -> None:
     assert value == pytest.approx({"total variation": 0.3, "Jensen-Shannon": 0.3095, "Wasserstein": 0.3}, abs=5e-5)
     assert (one["n"], one["people_n"], one["simulated"]) == (10, 50, [5, 3, 2])
     assert one["mean_difference"] == pytest.approx(-0.6)
-    assert one["variance_ratio"] == pytest.approx(1.0)
-    assert all(distance["floor"]["n"] == 10 for distance in one["distances"])
-    assert one["distances"][0]["note"] == "fewer than 6 runs have no interval"
+    assert one["variance_ratio"] == pytest.approx(10 / 9 / (50 / 49))  # n − 1
+    assert all(distance["floor"]["n"] == 1 for distance in one["distances"])
+    assert one["distances"][0]["hidden"] and "a run" in one["notes"][0]  # one run is one answer
 
 
 def test_the_floor_hides_what_chance_can_do(command: Run, tmp_path: Path) -> None:
-    folder = run_with("one", answered(BANS, [*["yes"] * 6, *["no"] * 4]))
+    folders = [str(run_with(f"r{n}", answered(BANS, ["no" if n < 4 else "yes"]))) for n in range(10)]
     human = survey(tmp_path, "option,count\nYes,50\nNo,50\n")
-    found = as_json(command, str(folder), "--poll", "cars", "--human", str(human))
+    found = as_json(command, *folders, "--poll", "cars", "--human", str(human))
     (one,), over = found["questions"], found["together"]
     (total, _) = one["distances"]
-    assert total["floor"]["mean"] == pytest.approx(0.1230, abs=0.01)
+    assert total["floor"]["mean"] == pytest.approx(0.13, abs=0.02)
+    assert (total["floor"]["n"], total["floor"]["people"]) == (10, 100) and total["floor"]["p_holm"] > 0.5
     assert (total["hidden"], one["variance_ratio"], over) == (True, None, None)
-    done = command("evaluate", "people", str(folder), "--poll", "cars", "--human", str(human))
+    done = command("evaluate", "people", *folders, "--poll", "cars", "--human", str(human))
     assert "no evidence of likeness" in " ".join(done.out.split())
 
 
@@ -96,24 +98,29 @@ def test_missing_answers_are_left_out_or_counted_as_one(command: Run, tmp_path: 
     assert "neither yes nor no" in command("evaluate", "people", *asked, "--missing-as", "perhaps").error
 
 
-def test_whole_runs_are_drawn_anew(tmp_path: Path) -> None:
+def test_a_run_counts_as_one_answer(tmp_path: Path) -> None:
     human = read_people(survey(tmp_path, "option,count\nyes,500\nno,500\n"), [BANS])[0]
-    alike = [answered(BANS, ["yes"] * 3) if n % 2 else answered(BANS, ["no"] * 3) for n in range(8)]
-    mixed = [answered(BANS, ["yes", "no", "yes", "no"]) for n in range(8)]
-    wide, narrow = (likeness(human, clusters, draws=400).apart[0].estimate for clusters in (alike, mixed))
-    assert (wide.value, narrow.value) == (0, 0)
-    assert wide.high is not None and narrow.high is not None
-    assert wide.high > 0.2 > 0.05 > narrow.high
-    assert likeness(human, alike, draws=400).apart[0].estimate == wide
+    together_ = likeness(human, [answered(BANS, ["yes"] * 40)]).apart[0]
+    alone = likeness(human, [answered(BANS, ["yes"]) for _ in range(40)]).apart[0]
+    assert (together_.value, alone.value) == (0.5, 0.5)
+    assert together_.floor is not None and together_.floor.n == 1 and together_.hidden
+    assert alone.floor is not None and alone.floor.n == 40 and not alone.hidden
+
+
+def test_numbers_have_their_unit_and_one_too_great_is_refused(tmp_path: Path) -> None:
+    poll = Poll(ask="How many?", answer="number", named="many")
+    (human,) = read_people(survey(tmp_path, "option,count\n1,1\n1000,3\n"), [poll])
+    far = likeness(human, [answered(poll, ["1"]), answered(poll, ["1000"])], draws=99).apart[2]
+    assert (far.name, far.value) == ("Wasserstein, in the answer's unit", pytest.approx(0.25 * 999))
+    with pytest.raises(InputError, match="the poll many"):
+        likeness(human, [answered(poll, ["1" + "0" * 308])])
 
 
 def test_shares_without_n_are_fixed_and_near_sums_are_scaled(tmp_path: Path) -> None:
     (people,) = read_people(survey(tmp_path, "option,share\nyes,0.334\nno,0.67\n"), [BANS])
     assert sum(people.shares.values()) == pytest.approx(1)
     notes = likeness(people, [answered(BANS, ["yes"]), answered(BANS, ["no"], repeat=2)]).notes
-    assert [any(word in note for note in notes) for word in ("fixed", "scaled", "no intervals", "Repeated")] == [
-        True
-    ] * 4
+    assert [any(word in note for note in notes) for word in ("fixed", "scaled")] == [True] * 2
 
 
 @pytest.mark.proof

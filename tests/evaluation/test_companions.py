@@ -177,12 +177,12 @@ async def test_offline_recall_of_five_talks_over_three_seeds(tmp_path: Path) -> 
 TRUST = {"reasoning": "So.", "cause": "none", "change": 0, "wants_to_end": False}
 
 
-def test_shares_have_wilsons_interval_and_means_a_bootstraps() -> None:
+def test_shares_and_means_have_intervals_of_their_kind() -> None:
     rows = [Row("r", f"single {n}", "right", float(n > 0)) for n in range(10)]
-    rows += [Row("r", "x", "recall@5", value) for value in (0.5, 1.0, None)]
-    share, mean = summed_up(rows, "right"), summed_up(rows, "recall@5")
-    assert share.value == 0.9 and share.method == "Wilson" and share.low is not None and 0.55 < share.low < 0.65
-    assert (mean.value, mean.n, mean.dropped) == (0.75, 2, 1)
+    rows += [Row("r", "x", "first_words", value) for value in (0.5, 1.0, None)]
+    share, mean = summed_up(rows, "right"), summed_up(rows, "first_words")
+    assert share.value == 0.9 and share.method == "Clopper–Pearson" and share.low == pytest.approx(0.555, abs=1e-3)
+    assert (mean.value, mean.n, mean.dropped, mean.method) == (0.75, 2, 1, "t")
     assert summed_up(rows, "right", "two").value is None
 
 

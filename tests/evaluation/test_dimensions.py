@@ -105,8 +105,8 @@ def test_warnings(tmp_path: Path) -> None:
     own, few = warnings(parse_model_name("openai:gpt-4o"), conversations, {})
     assert "words of its own" in own
     assert "1 task" in few
-    rho = {"BEL": Effect(name="ρ", value=0.31, n=12), "CRE": Effect(name="ρ", value=-0.29, n=12)}
-    rho["TTF"] = Effect(name="ρ", value=-1, n=3)
+    rho = {"BEL": Effect(name="ρ", value=0.8, n=12, p=0.01), "CRE": Effect(name="ρ", value=-0.6, n=12, p=0.03)}
+    rho["TTF"] = Effect(name="ρ", value=-1, n=3, p=0.33)  # of three, chance alone makes any order
     found = warnings(parse_model_name("openai:o3"), conversations, rho)
     assert [warning.partition(":")[0] for warning in found[1:]] == ["BEL"]
 

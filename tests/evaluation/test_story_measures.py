@@ -220,7 +220,7 @@ def test_winners(tmp_path: Path):
 
 def test_the_interval_of_a_share():
     found = proportion(7, 20)
-    assert (found.low, found.high) == pytest.approx((0.181, 0.567), abs=5e-4)
+    assert (found.low, found.high) == pytest.approx((0.154, 0.592), abs=5e-4)
 
 
 def test_supporters_by_round_and_changes_of_side(tmp_path: Path):

@@ -19,8 +19,8 @@ from experiment_tables import rows
 from small_experiment import SMALL
 
 from persimchat.app.cli import main
+from persimchat.evaluation.statistics.claims import paired
 from persimchat.evaluation.statistics.intervals import mean_over_tasks, stats
-from persimchat.evaluation.statistics.significance import wilcoxon
 from persimchat.experiments import Experiment
 from persimchat.experiments.api import Results, report_on
 from persimchat.experiments.comparing import Comparison
@@ -233,7 +233,17 @@ def test_the_codebook_explains_every_column(make: Make, tmp_path: Path):
 def test_a_forest_plot():
     def one(a: str, differences: list[float]) -> Comparison:
         mean = mean_over_tasks(differences)
-        return Comparison("m", "by", a, "b", {}, 0, mean, mean, mean, None, wilcoxon(differences))
+        return Comparison(
+            measure="m",
+            by="by",
+            a=a,
+            b="b",
+            within={},
+            left_out=0,
+            first=mean,
+            second=mean,
+            **vars(paired(differences)),
+        )
 
     drawn = forest([one("x", [1, 2, 3]), one("y", [-1.0])])
     assert drawn is not None

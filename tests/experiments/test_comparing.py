@@ -17,6 +17,8 @@ from loopback.scripted import task_of
 from loopback.server import LoopbackServer
 
 from persimchat.evaluation.pairs import Pair, PairResult
+from persimchat.evaluation.statistics.claims import family
+from persimchat.evaluation.statistics.intervals import NUMBER
 from persimchat.evaluation.statistics.significance import Outcome, Verdict
 from persimchat.evaluation.transcripts import read_conversation
 from persimchat.experiments import Experiment, run_experiment
@@ -51,7 +53,7 @@ def test_differences_within_a_task_are_averaged_first():
     values: dict[tuple[str, str], float | None] = {
         (cell.id, "m"): float(str(cell.axes["seed"])) + (6 if cell.axes["method"] == "a" else 0) for cell in held
     }
-    (one,) = compare(Compare(by="method", reference="b"), {**AXES, "method": ["a", "b"]}, held, ["m"], values)
+    (one,) = compare(Compare(by="method", reference="b"), {**AXES, "method": ["a", "b"]}, held, {"m": NUMBER}, values)
     assert (one.a, one.b, one.difference.n, one.left_out) == ("a", "b", 4, 0)
     assert (one.first.value, one.second.value, one.difference.value) == (7.5, 1.5, 6.0)
     assert one.first.low == pytest.approx(5.446, abs=1e-3)  # 6, 7, 8, 9: E2
@@ -62,7 +64,7 @@ def test_a_task_without_a_value_on_one_side_is_left_out():
     held = cells("a", "b")
     values: dict[tuple[str, str], float | None] = {(cell.id, "m"): 1.0 for cell in held}
     values["a01", "m"] = None
-    (one,) = compare(Compare(by="method"), {**AXES, "method": ["a", "b"]}, held, ["m"], values)
+    (one,) = compare(Compare(by="method"), {**AXES, "method": ["a", "b"]}, held, {"m": NUMBER}, values)
     assert (one.difference.n, one.left_out) == (3, 1)
 
 
@@ -71,10 +73,12 @@ def test_all_pairs_or_a_reference_and_one_family():
     values: dict[tuple[str, str], float | None] = {
         (cell.id, "m"): ord(str(cell.axes["method"])) * (1.0 + int(str(cell.axes["seed"]))) for cell in held
     }
-    every = compare(Compare(by="method"), AXES, held, ["m"], values)
+    every = compare(Compare(by="method"), AXES, held, {"m": NUMBER}, values)
     assert [(one.a, one.b) for one in every] == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert every[0].test.p == 0.125 and every[0].p_holm == pytest.approx(0.375)
-    some = compare(Compare(by="method", reference="a", within={"memory": 1}), AXES, held, ["m"], values)
+    assert every[0].test.p == 0.125 and every[0].p_holm is None
+    others = compare(Compare(by="method"), AXES, held, {"m": NUMBER}, values)
+    assert family(every, others)[0][0].p_holm == pytest.approx(0.75)  # six tests
+    some = compare(Compare(by="method", reference="a", within={"memory": 1}), AXES, held, {"m": NUMBER}, values)
     assert [(one.a, one.b) for one in some] == [("b", "a"), ("c", "a")]
 
 
@@ -90,11 +94,11 @@ def test_a_cell_that_stands_for_several_levels_counts_for_each_and_is_not_compar
     values: dict[tuple[str, str], float | None] = {
         (cell.id, "m"): float(str(cell.axes["memory"])) + (6 if cell.axes["method"] == "a" else 0) for cell in held
     }
-    (one,) = compare(Compare(by="method"), axes, held, ["m"], values)
+    (one,) = compare(Compare(by="method"), axes, held, {"m": NUMBER}, values)
     assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, -6.5)
-    (one,) = compare(Compare(by="memory"), axes, held, ["m"], values)
+    (one,) = compare(Compare(by="memory"), axes, held, {"m": NUMBER}, values)
     assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, 1.0)
-    (one,) = compare(Compare(by="memory", within={"method": "b"}), axes, held, ["m"], values)
+    (one,) = compare(Compare(by="memory", within={"method": "b"}), axes, held, {"m": NUMBER}, values)
     assert (one.difference.n, one.left_out, one.difference.value) == (0, 0, None)
 
 
@@ -204,12 +208,14 @@ def test_pairs_of_one_task_are_averaged_first(judged: Callable[..., JudgedPair])
 
 
 def test_who_is_ahead_of_whom(judged: Callable[..., JudgedPair]):
-    wins = [judged("a", "b", f"t{n}", "win") for n in range(6)] + [judged("c", "a", f"t{n}", "loss") for n in range(6)]
+    wins = [judged("a", "b", f"t{n}", "win") for n in range(8)] + [judged("c", "a", f"t{n}", "loss") for n in range(8)]
     found = contests(measure_with("b", "a", "c"), wins)
+    assert beaten(found) == []  # nothing may be said before p is adjusted
+    (found,) = family(found)
     assert beaten(found) == [("a", "b"), ("a", "c")]
-    assert [one.p_holm for one in found] == [4 / 2**6, 4 / 2**6]
+    assert [one.p_holm for one in found] == [4 / 2**8, 4 / 2**8]
     nothing = contests(measure_with("b", "a"), [judged("a", "b", "t1", None)])
-    assert (nothing[0].rate.value, nothing[0].p_holm, nothing[0].tasks) == (None, None, 0)
+    assert (nothing[0].rate.value, nothing[0].test.p, nothing[0].tasks) == (None, None, 0)
 
 
 def test_groups_leave_out_what_is_missing_and_what_does_not_apply():
@@ -218,10 +224,10 @@ def test_groups_leave_out_what_is_missing_and_what_does_not_apply():
 
     cells = [cell(1, "x", 0), cell(2, "x", 1), cell(3, "x", 2), cell(4, "x", 3), cell(5, "y", 0)]
     values = {("c1", "m"): 4.0, ("c2", "m"): 8.0, ("c3", "m"): None, ("c4", "m"): None, ("c5", "m"): 1.0}
-    x, y = groups({"method": ["x", "y"], "seed": [0, 1, 2, 3]}, cells, ["m"], values, {("c4", "m")})
+    x, y = groups({"method": ["x", "y"], "seed": [0, 1, 2, 3]}, cells, {"m": NUMBER}, values, {("c4", "m")})
     assert (x.levels, x.n, x.missing, x.not_applicable, x.mean, x.interval.n) == ({"method": "x"}, 2, 1, 1, 6.0, 2)
     assert (y.n, y.sd, y.interval.low) == (1, None, None)
-    plain, _ = groups({"method": ["x", "y"], "seed": [0]}, cells, ["m"], values, intervals=False)
+    plain, _ = groups({"method": ["x", "y"], "seed": [0]}, cells, {"m": NUMBER}, values, intervals=False)
     assert (plain.interval.value, plain.interval.low) == (6.0, None)
 
 
@@ -299,7 +305,7 @@ VARIED = {
     "method": ["b", "a"],
     "wording": ["asked", "softer"],
     "order": ["listed", "reversed"],
-    "seed": [0, 1, 2, 3],
+    "seed": [*range(12)],
 }
 CELLS = [
     Cell(
@@ -315,8 +321,10 @@ CELLS = [
 
 def looked_at(answer: Callable[[Cell], str | None], score: Callable[[Cell], float | None]) -> Robustness:
     values = {(cell.id, "BEL"): score(cell) for cell in CELLS}
-    found = compare(Compare(by="method", reference="b"), VARIED, CELLS, ["BEL"], values)
-    return robustness(VARIED, CELLS, {"conclusion": {cell.id: answer(cell) for cell in CELLS}}, found, values)
+    found = compare(Compare(by="method", reference="b"), VARIED, CELLS, {"BEL": NUMBER}, values)
+    answers = {"conclusion": {cell.id: answer(cell) for cell in CELLS}}
+    looked = robustness(VARIED, CELLS, answers, found, values, {"BEL": NUMBER})
+    return looked.adjusted(*family(found, looked.answers, looked.levels))
 
 
 def test_answers_and_scores_that_depend_on_the_wording_only():
@@ -339,7 +347,7 @@ def test_answers_and_scores_that_depend_on_the_wording_only():
 )
 def test_a_difference_survives_or_is_reversed(softer: float, ruling: str, reversed_in: list[str]):
     def score(cell: Cell) -> float:
-        noise = 0.1 * (int(str(cell.axes["seed"])) - 1.5)
+        noise = 0.1 * (int(str(cell.axes["seed"])) - 5.5)
         return (cell.axes["method"] == "a") * ((3 if cell.axes["wording"] == "asked" else softer) + noise)
 
     found = looked_at(lambda _: "yes", score)
@@ -366,7 +374,7 @@ def test_a_level_without_values_leaves_it_undecided():
 def test_nothing_is_said_of_what_is_not_varied():
     axes = {"method": ["b", "a"], "seed": [0, 1, 2, 3]}
     cells = [Cell(id=f"{m}{s}", axes={"method": m, "seed": s}, topic="?", settings={}) for m in "ab" for s in range(4)]
-    found = robustness(axes, cells, {"conclusion": {cell.id: "yes" for cell in cells}}, [], {})
+    found = robustness(axes, cells, {"conclusion": {cell.id: "yes" for cell in cells}}, [], {}, {})
     assert (found.axes, found.answers, found.contrasts) == (["seed"], [], [])
 
 
