@@ -221,7 +221,7 @@ class Kappa:
     dropped: int
 
 
-_FEWEST: Final = 10
+_FEWEST: Final = 20
 """The fewest units of which α has an interval: of fewer, it was measured to be too narrow."""
 
 

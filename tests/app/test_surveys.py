@@ -157,7 +157,7 @@ def test_numbers_are_compared_over_all_that_were_given(tmp_path: Path) -> None:
 def test_nothing_is_said_of_no_answers(tmp_path: Path) -> None:
     (people,) = read_people(survey(tmp_path, "option,count\nyes,1\nno,1\n"), [BANS])
     found = likeness(people, [answered(BANS, [None])])
-    assert (found.n, found.simulated, found.apart[0].estimate.value) == (0, (None, None), None)
+    assert (found.n, found.simulated, found.apart[0].value) == (0, (None, None), None)
     assert together([found, found]).mean is None
 
 

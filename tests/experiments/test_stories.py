@@ -14,6 +14,8 @@ from experiment_tables import rows
 from recorded_stories import AINO, NAMES, OLLE, TUULI, VEIKKO, happened, recorded
 
 from persimchat.app.cli import main
+from persimchat.evaluation.statistics.claims import family
+from persimchat.evaluation.statistics.intervals import COUNT, PERCENT, SHARE
 from persimchat.evaluation.stories import story_in
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import prepare, report_on
@@ -23,7 +25,7 @@ from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
 from persimchat.experiments.report import Shown, _environment
 from persimchat.experiments.report_stories import MADE_UP, effects
-from persimchat.experiments.stories import ends, parts_of
+from persimchat.experiments.stories import ends, ends_compared, parts_of
 from persimchat.experiments.tables import Tables
 from persimchat.personas.scenario import load_story
 from persimchat.runs.api import collected
@@ -151,13 +153,13 @@ def test_further_goals_are_a_list(make: Make, goals: Any):
 # ── parts over runs ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_shares_have_wilsons_interval_and_means_students():
+def test_shares_and_means_have_intervals_of_their_kind():
     cells = [Cell(id=str(n), axes={"seed": n}, topic="", settings={}) for n in range(20)]
     won = {str(n): float(n < 7) for n in range(20)}
     talked = {str(n): float(n % 3) for n in range(20)}
     values = {("won", "candidate", "R"): won, ("talks", "pair", "R → L"): talked, ("talks", "pair", "R → K"): won}
-    first, second, third = parts_of({"seed": range(20)}, cells, values)
-    assert (first.n, first.total, first.estimate.value, first.estimate.method) == (20, 7, 0.35, "Wilson")
+    first, second, third = parts_of({"seed": range(20)}, cells, values, {"won": SHARE, "talks": COUNT})
+    assert (first.n, first.total, first.estimate.value, first.estimate.method) == (20, 7, 0.35, "Clopper–Pearson")
     assert (first.estimate.low, first.estimate.high) == pytest.approx((0.154, 0.592), abs=5e-4)
     assert (second.estimate.method, third.estimate.method) == ("t", "t"), "one measure, one method"
 
@@ -292,10 +294,13 @@ def compared(won: dict[str, list[str]], belief: dict[str, list[float]], **wanted
                 row = {"cell": cell.id, "measure": measure, "who": who, "value": value}
                 measures.append(SimpleNamespace(model_dump=row.copy))
     axes = {"word": list(won), "seed": [0, 1, 2, 3]}
+    strong = {f"{level}{seed}": value for level, values in belief.items() for seed, value in enumerate(values)}
+    parts = {("belief", "belief", "R: I lead."): strong} if strong else {}
     found: Any = SimpleNamespace(
         experiment=SimpleNamespace(compare=[Compare(by="word", **wanted)]),
         locked=SimpleNamespace(axes=axes, cells=cells),
         rows={"measures": measures},
+        at_end=family(ends_compared(Compare(by="word", **wanted), axes, cells, parts, {"belief": PERCENT})),
     )
     return list(effects(cast(Tables, found)))
 
@@ -309,11 +314,12 @@ def test_pairs_are_equal_in_seed_and_counted_one_by_one() -> None:
     assert winners.caption == "How often another wins, by word"
     ((label, pairs, other, share, interval),) = winners.rows
     assert (label, pairs, other, share) == ("another, as it was", 4, 2, 0.5)
-    assert interval == pytest.approx((0.150, 0.850), abs=5e-4), "Wilson's, of 2 in 4"
-    ((label, of, who, pairs, second, difference, interval),) = end.rows
+    assert interval == pytest.approx((0.0676, 0.9324), abs=5e-4), "Clopper and Pearson's, of 2 in 4"
+    ((label, of, who, pairs, second, difference, interval, p, told),) = end.rows
     assert (label, of, who, pairs) == ("another − as it was", "belief", "R: I lead.", 4)
     assert (second, difference) == (53, 2.5)
     assert interval == pytest.approx((0.446, 4.554), abs=5e-4), "Student's: 2.5 ± 3.182·1.291/2"
+    assert (p, told) == (0.125, "not shown")  # its interval leaves 0 out; of four pairs, no test can hold
 
 
 def test_without_values_there_is_no_table() -> None:
