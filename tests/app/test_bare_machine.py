@@ -71,7 +71,9 @@ def test_the_server_does_without(homeless: dict[str, str], tmp_path: Path) -> No
 
 
 READ_ONLY = """
-for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro tmpfs "$folder" || exit 99; done
+for folder in /tmp /var/tmp /dev/shm; do  # what lies there, as this Python may, can be read on
+  mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" || exit 99
+done
 cd "$1" && shift && exec "$@"
 """
 """No place for temporary files but the folder that the program is begun in."""
