@@ -76,6 +76,7 @@ for folder in /tmp /var/tmp /dev/shm; do  # what lies there, as this Python may,
 done
 mount --bind "$1" "$1" && mount -o remount,ro,bind / || exit 99
 unset HOME
+cd "$2" && shift 2 && exec "$@"
 """
 """A container with a read-only file system: one folder can be written, and another is begun in."""
 
