@@ -7,7 +7,7 @@ the run's log.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -90,7 +90,7 @@ async def in_run(
     repeats: int = 1,
     changes: Mapping[str, Any] | None = None,
     budgets: Mapping[str, Any] | None = None,
-    without: str = "",
+    asks: Callable[[str], bool] = lambda _: True,
     seeded: str | None = None,
 ) -> Polled:
     """Polls in a recorded run, with the questions that they take, in order of turns and agents.
@@ -102,7 +102,7 @@ async def in_run(
         repeats: independent answers of each agent.
         changes: settings that are others than in the run.
         budgets: of the polls; the run's own do not count.
-        without: somebody who is not asked.
+        asks: whether somebody is asked, by the name.
         seeded: by which the seeds are told from those of other runs; the run's id if None.
 
     Raises:
@@ -115,7 +115,7 @@ async def in_run(
     for poll in polls:
         found.append(answering(base, poll, budgets or {}))
         for one in await standpoints(record, turns, poll.ask):
-            if one.agent != without:
+            if asks(one.agent):
                 named = run if seeded is None else seeded
                 units += question_to(poll, one, found[-1], in_conversation=True, seeded=named, repeats=repeats)
     return Polled(record.path, PollAnswer, units, run, found[0])
@@ -147,8 +147,10 @@ async def positions_in(
             where=f"run {record.manifest.run}",
             remedy=f"Make the summary without positions (--no-positions), or that of {origin}.",
         )
-    points, moderator = (START, END), guide.moderator
-    return await in_run(record, guide.positions, points, changes=changes, budgets=budgets, without=moderator)
+    moderator = guide.moderator
+    return await in_run(
+        record, guide.positions, (START, END), changes=changes, budgets=budgets, asks=lambda name: name != moderator
+    )
 
 
 def origin_of(record: Record) -> str:

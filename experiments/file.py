@@ -23,7 +23,7 @@ from ..reports.stances import SOURCES
 from ..runs.folder.listing import EXPERIMENT
 from ..state.document import Document, read_document
 from ..state.errors import InputError, suggestion
-from ..state.plain_text import is_visible
+from ..state.plain_text import is_visible, matching
 from ..state.poll import FORMS, Poll
 from ..state.scenario import Topic
 from ..state.settings import PART, Settings
@@ -173,6 +173,15 @@ class PollOf(_Part):
     )
     repeats: Repeats = Field(default=1, description="independent answers of each agent")
     by: str = Field(default="", description="the model that answers for everybody; each agent's own if unset")
+    of: list[str] = Field(
+        default=[],
+        description="who is asked; everybody if unset, of whom those count who take part at every level of the axes",
+    )
+    without: list[str] = Field(default=[], description="who is not asked, such as a confederate")
+
+    def asks(self, name: str) -> bool:
+        """Whether somebody is asked, by the full name."""
+        return bool(self.of) == any(matching(one, [name]) for one in self.of or self.without)
 
     @cached_property
     def poll(self) -> Poll:
@@ -189,6 +198,8 @@ class PollOf(_Part):
             first = error.errors(include_url=False, include_context=False)[0]
             field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
             raise ValueError(f"{f'{field}: ' if field else ''}{said}; give a question, and as answer {FORMS}") from None
+        if self.of and self.without:
+            raise ValueError("of and without both say who is asked; leave one of them out")
         if len({*self.at}) < len(self.at):
             raise ValueError("at names a point twice; leave one of them out")
         return self

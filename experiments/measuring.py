@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -287,10 +287,12 @@ class StanceNumbers:
     Attributes:
         source: of the positions.
         asked: the poll, for polls.
+        counted: whose positions count in a cell, by its id; everybody's in a cell that it does not name.
     """
 
     source: str
     asked: PollOf | None = None
+    counted: Mapping[str, frozenset[str]] = field(default_factory=dict)
     parts: Sequence[Named] = ()
 
     @property
@@ -318,7 +320,9 @@ class StanceNumbers:
 
     def values(self, held: Held, record: Record) -> list[Value]:
         """One value a number; without positions it is missing."""
-        found = next(iter(stances_of(self.positions(record))), None)
+        people = self.counted.get(held.cell.id)
+        rows = [row for row in self.positions(record) if people is None or row.agent in people]
+        found = next(iter(stances_of(rows)), None)
         if found is None:
             applies = self.asked is not None or self.source in _sources(record.manifest.settings.model_dump())
             why = NO_POSITIONS if applies else DOES_NOT_APPLY
@@ -343,7 +347,9 @@ def stance_numbers(
         InputError: polls are to say who moved, and none is put at several points.
     """
     wanted = experiment.measures.stances
-    polls = [StanceNumbers(POLLS, one) for one in experiment.measures.polls if len(one.at) > 1]
+    cells, held = list(cells), standings or {}
+    several = [one for one in experiment.measures.polls if len(one.at) > 1]
+    polls = [StanceNumbers(POLLS, one, at_every_level(one, cells, held)) for one in several]
     if isinstance(wanted, list):
         if POLLS in wanted and not polls:
             raise InputError(
@@ -358,6 +364,30 @@ def stance_numbers(
     there = {source for cell in cells for source in _sources(_settings_of(cell, standings or {}))}
     listed = [one for one in (VERDICTS, ANSWERS, SUPPORTS) if one in there] or ([] if polls else [VERDICTS])
     return [*map(StanceNumbers, listed), *polls]
+
+
+def at_every_level(poll: PollOf, cells: Iterable[Cell], standings: Mapping[str, Standing]) -> dict[str, frozenset[str]]:
+    """Whose answers count in a cell, by its id: of those who take part in every held conversation on its task.
+
+    Args:
+        poll: what they are asked; where it names those who are asked, all of them count.
+        cells: of the experiment.
+        standings: how far each cell is, by its id.
+
+    Returns:
+        Only cells in which others are asked, too, and none of a task whose conversations have nobody in common.
+    """
+    people: dict[str, dict[str, frozenset[str]]] = {}
+    for cell in cells:
+        if cell.id in standings and (manifest := standings[cell.id].manifest) is not None and not poll.of:
+            people.setdefault(cell.task, {})[cell.id] = frozenset(filter(poll.asks, manifest.names))
+    common = {task: frozenset.intersection(*of_task.values()) for task, of_task in people.items()}
+    return {
+        cell: common[task]
+        for task, of_task in people.items()
+        for cell, names in of_task.items()
+        if common[task] and names != common[task]
+    }
 
 
 def _settings_of(cell: Cell, standings: Mapping[str, Standing]) -> Mapping[str, Any]:

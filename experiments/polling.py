@@ -21,6 +21,7 @@ from ..evaluation.polls import END, START, answering, in_run, question_to
 from ..evaluation.statistics.intervals import NUMBER, SHARE, Kind
 from ..evaluation.tables import reasons
 from ..memory.chroma_client import EPHEMERAL
+from ..personas.names import full_name
 from ..reports.estimate_sizes import Typical, lengths
 from ..runs.folder.answers import Key, PollAnswer, fresh
 from ..runs.folder.manifest import Manifest
@@ -111,6 +112,7 @@ class InCell(Questions[PollAnswer]):
                 [polling.asked.poll],
                 self.turns,
                 repeats=polling.asked.repeats,
+                asks=polling.asked.asks,
                 changes={n: getattr(self.planned.settings, n) for n, about in ABOUT.items() if not about.shapes},
                 budgets=polling.budgets,
                 # A run's id has a part by chance; the cell's has none, so that an experiment can be repeated.
@@ -187,7 +189,7 @@ class Polling:
         poll, repeats = self.asked.poll, self.asked.repeats
         typical = Typical(planned.scenario, planned.settings, lengths())
         for turn in turns:
-            for persona in planned.scenario.participants:
+            for persona in filter(lambda one: self.asked.asks(one.name), planned.scenario.participants):
                 if (persona.name, turn) not in known:
                     one = _typical_of(typical, persona, turn)
                     settings = answering(typical.settings, poll, self.budgets)
@@ -214,7 +216,7 @@ def pollings(plan: Plan) -> list[Polling]:
     """The polls of an experiment, in order of the file.
 
     Raises:
-        InputError: conversations would not keep the minds that are to be asked.
+        InputError: conversations would not keep the minds that are to be asked, or a poll names nobody, or several.
     """
     experiment, limits = plan.experiment, plan.experiment.limits
     for name, lost in _LOST.items():
@@ -224,6 +226,10 @@ def pollings(plan: Plan) -> list[Polling]:
                 where=experiment.where("measures", "polls"),
                 remedy=f"Leave out {name}, or the polls.",
             )
+    people = list(dict.fromkeys(one.name for each in plan.cells for one in each.scenario.participants))
+    for number, poll in enumerate(experiment.measures.polls):
+        for name in (*poll.of, *poll.without):
+            full_name(name, people, what="participant", where=experiment.where("measures", "polls", number))
     budgets = {name: getattr(limits, name) for name in BUDGETS}
     planned = {each.cell.id: each for each in plan.cells}
     return [
@@ -241,9 +247,14 @@ class PollShares:
 
     `cars:yes@end` is the share of yes at the end, `warmth@end` the mean of a scale, `cars:yes:change` and
     `warmth:change` what the end has more than the start.
+
+    Attributes:
+        asked: the poll.
+        counted: whose answers count in a cell, by its id; everybody's in a cell that it does not name.
     """
 
     asked: PollOf
+    counted: Mapping[str, frozenset[str]] = field(default_factory=dict)
     parts: Sequence[Named] = ()
 
     @cached_property
@@ -265,7 +276,7 @@ class PollShares:
 
     @property
     def _ask(self) -> str:
-        return self.asked.poll.ask
+        return self.asked.poll.ask + (" (of those who take part at every level)" if self.counted else "")
 
     @property
     def _options(self) -> tuple[str, ...]:
@@ -283,8 +294,11 @@ class PollShares:
         """One value a measure; without any of the answers it is missing."""
         turns = _turns_in(self.asked, record.manifest)
         rows = answers_to(self.asked, record.path, turns.values())
+        people = {name for name in record.manifest.names if self.asked.asks(name)}
+        people &= self.counted.get(held.cell.id, people)
+        rows = [row for row in rows if row.agent in people]
         judge = ", ".join(dict.fromkeys(row.judge for row in rows))
-        wanted = len(record.manifest.names) * self.asked.repeats
+        wanted = len(people) * self.asked.repeats
         found = []
         for option in self._options:
             at = {

@@ -35,7 +35,17 @@ from .comparing import OF_THE_TASK, Comparison, Group, compare, groups
 from .contests import NOT_COMPLETE, Contest, JudgedPair, PairVerdicts, contests, verdicts_of
 from .diversity import CellDiversity, Told, diversity_of
 from .file import Experiment
-from .measuring import DOES_NOT_APPLY, AskedMeasure, Held, Measure, Named, Value, evaluators_of, stance_numbers
+from .measuring import (
+    DOES_NOT_APPLY,
+    AskedMeasure,
+    Held,
+    Measure,
+    Named,
+    Value,
+    at_every_level,
+    evaluators_of,
+    stance_numbers,
+)
 from .place import ITEMS, LockFile, Place, Standing, stale
 from .place import TABLES as FOLDER
 from .plan import Cell
@@ -126,7 +136,8 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     axes, wanted = locked.axes, experiment.measures
     standings = {cell.id: place.standing(cell.id, whole=True) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
-    polls, stories = [PollShares(one) for one in wanted.polls], story_numbers(experiment, standings)
+    polls = [PollShares(one, at_every_level(one, locked.cells, standings)) for one in wanted.polls]
+    stories = story_numbers(experiment, standings)
     every: list[Measure] = [*evaluators_of(experiment), *asked, *polls, *stances, *stories]
     named = [one for measure in every for one in measure.named]
     of_parts = list(dict.fromkeys(one for measure in every for one in measure.parts))

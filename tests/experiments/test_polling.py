@@ -256,6 +256,7 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"measures": polls({**CARS, "at": ["middle"]})}, ("measures.polls[0].at[0]", "'middle'")),
     ({"measures": polls({**CARS, "at": ["end", "end"]})}, ("a point twice",)),
     ({"measures": polls({**CARS, "at": []})}, ("measures.polls[0].at",)),
+    ({"measures": polls({**CARS, "of": ["Jarmila"], "without": ["Zeynep"]})}, ("of and without both say",)),
     ({"measures": polls({**CARS, "id": "a b"})}, ("measures.polls[0].id", "letters")),
     ({"measures": polls({**CARS, "id": "verdicts"})}, ("source of positions",)),
     ({"measures": polls(CARS, CARS)}, ("two polls have the id cars",)),
@@ -278,6 +279,35 @@ def test_what_is_wrong_is_refused(
     make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
 ) -> None:
     refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
+
+
+CONFEDERATE: dict[str, Any] = {
+    "base": {**SMALL["base"], "participants": ["Jarmila", "Zeynep", "Rowan"]},
+    "grid": {"variant": {"with": {}, "without": {"scenario": {"participants": {"Rowan": None}}}}, "seed": [0]},
+}
+
+
+@pytest.mark.parametrize(
+    ("poll", "share", "asked"),
+    [({}, 0.0, 5), ({"of": ["Rowan", "Zeynep"]}, 0.5, 3), ({"without": ["Rowan", "Zeynep"]}, 0.0, 2)],
+)
+def test_groups_that_are_compared_have_the_same_people(
+    make: Make, serving: Callable[..., LoopbackServer], tmp_path: Path, poll: dict[str, Any], share: float, asked: int
+) -> None:
+    """The confederate says yes, and takes part at one level only."""
+    model = Answering(lambda prompt: "yes" if "Rowan" in prompt.partition("</basic_information>")[0] else "no")
+    measures = {**polls({**CARS, "by": serving(model).model(), "at": ["end"], **poll}), "stances": True}
+    results = run_experiment(make(**CONFEDERATE, measures=measures), tmp_path)
+    assert values(results)["cars:yes@end"] == [(share, None), (0.0, None)]
+    assert (len(results.rows("polls")), model.asked) == (asked, asked)
+    written = (results.folder / "report.html").read_text(encoding="utf-8")
+    assert ("of those who take part at every level" in written) == (not poll)
+
+
+@pytest.mark.parametrize("poll", [{"of": ["Rowen"]}, {"without": ["Rowen"]}])
+def test_nobody_of_that_name(make: Make, tmp_path: Path, refused: Callable[..., str], poll: dict[str, Any]) -> None:
+    experiment = make(**CONFEDERATE, measures=polls({**CARS, **poll}))
+    refused(lambda: prepare(experiment, tmp_path), "there is no participant", "Rowen", "measures.polls[0]", "Rowan")
 
 
 # Positions as measures of an experiment: arithmetic from the ledger, or missing with a reason
