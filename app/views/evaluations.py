@@ -200,8 +200,8 @@ def _likeness(one: Likeness, look: Look) -> Iterator[RenderableType]:
     def cells(apart: Apart) -> list[str]:
         if apart.floor is None:
             return [apart.name, number(apart.value), UNKNOWN, UNKNOWN, "not known"]
-        known, p = "no" if apart.hidden else "yes", apart.floor.p if apart.floor.p_holm is None else apart.floor.p_holm
-        return [apart.name, number(apart.value), number(apart.floor.mean), p_value(p), known]
+        floor, known = apart.floor, "no" if apart.hidden else "yes"
+        return [apart.name, number(apart.value), number(floor.mean), p_value(floor.adjusted), known]
 
     columns = ("distance, 0 to 1", "value", "floor", "p (Holm)", "more than chance")
     yield table(look, "How far apart", columns, map(cells, one.apart))

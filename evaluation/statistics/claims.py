@@ -132,9 +132,14 @@ class Floor:
         return self
 
     @property
+    def adjusted(self) -> float:
+        """p, adjusted where something was tested beside it."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
     def hides(self) -> bool:
         """Whether what was found cannot be told from chance."""
-        return (self.p if self.p_holm is None else self.p_holm) > LEVEL
+        return self.adjusted > LEVEL
 
 
 Statistic = Callable[[Numbers, Numbers], Numbers]

@@ -58,8 +58,8 @@ _WAIT_S: Final = 30
 """Seconds to wait for another process's writing."""
 _LEVELS: Final[tuple[Literal["DEFERRED"] | None, ...]] = ("DEFERRED", None)
 """Who begins a transaction: Python, or LangGraph's store."""
-_INDEXES: Final = """
-    PRAGMA temp_store = MEMORY;
+_INDEXES: Final = f"""
+    {IN_MEMORY}
     PRAGMA synchronous = NORMAL;
     CREATE INDEX IF NOT EXISTS exchanges_by_id ON events (body ->> '$.id') WHERE kind = 'exchange';
     CREATE INDEX IF NOT EXISTS exchanges_by_pair ON events (agent, body ->> '$.person') WHERE kind = 'exchange';

@@ -38,6 +38,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Send
 
 from ...state.errors import InputError
+from ..log import IN_MEMORY
 
 _PATIENCE_S: Final = 30.0
 """Seconds to wait while somebody else writes."""
@@ -51,8 +52,8 @@ _WRITES: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "tas
 _SEALED: Final = {"checkpoints": _CHECKPOINTS, "writes": _WRITES}
 """By table, the columns that a seal covers: all but the value."""
 
-_NEW_FILE: Final = """
-    PRAGMA temp_store = MEMORY;
+_NEW_FILE: Final = f"""
+    {IN_MEMORY}
     PRAGMA page_size = 16384;
     PRAGMA journal_mode = WAL;
     PRAGMA wal_autocheckpoint = 250;
@@ -145,7 +146,7 @@ class FileSaver(AsyncSqliteSaver):
 
     def _open_writer(self) -> None:
         self._writer = sqlite3.connect(self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
-        self._writer.execute("PRAGMA temp_store = MEMORY")
+        self._writer.execute(IN_MEMORY)
         self._writer.execute("PRAGMA synchronous=NORMAL")  # only a power failure can lose the last checkpoints
 
     def _write(self, work: Callable[[sqlite3.Connection], Any]) -> None:
