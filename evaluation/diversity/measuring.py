@@ -429,9 +429,10 @@ def with_claims(means: Iterable[Mean], claims: Iterable[Claim]) -> list[Mean]:
 
 
 def _estimate(values: Sequence[float | None], kind: Kind | None) -> Estimate:
-    """The mean over cases with its interval; none of positions, which are many."""
+    """The mean over cases with its interval; none of one case, nor of positions, which are many."""
     if kind is not None:
-        return mean_over_tasks(values, kind)
+        found = mean_over_tasks(values, kind)
+        return replace(found, low=None, high=None, note="one case has no interval") if found.n == 1 else found
     there = [value for value in values if value is not None]
     mean = fmean(there) if there else None
     return Estimate(value=mean, method="none", n=len(there), dropped=len(values) - len(there), note="not computed")
