@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +246,9 @@ def show(folder: Path) -> None:
 
 def said(cwd: Path) -> int:
     """How many utterances the one run below a folder has on disk."""
-    return sum(len(logged(log.parent, "utterance")) for log in (cwd / "conversations").glob("*/run.sqlite"))
+    with suppress(InputError):  # it is being made
+        return sum(len(logged(log.parent, "utterance")) for log in (cwd / "conversations").glob("*/run.sqlite"))
+    return 0
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
