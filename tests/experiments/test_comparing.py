@@ -382,7 +382,7 @@ def test_nothing_is_said_of_what_is_not_varied():
 def test_a_model_that_heeds_nothing_but_the_wording(
     make: Callable[..., Experiment], serving: Callable[..., LoopbackServer], tmp_path: Path
 ):
-    """Its answers flip with the wording and never with seed or order; a difference is reversed in the softer one."""
+    """Its answers flip with the wording and never with seed or order; two seeds are too few to call one reversed."""
 
     def answer(body: dict[str, Any]) -> Any:
         softer = "What if" in str(body["messages"])
@@ -412,10 +412,10 @@ def test_a_model_that_heeds_nothing_but_the_wording(
     assert flips["conclusion", "order"]["rate"] == 0 and flips["conclusion", "order"]["floor"] == 0
     assert flips["consensus", "wording"]["rate"] == 0 and flips["conclusion", "wording"]["alike"] == 1
     levels = {(row["axis"], row["level"]): (row["difference"], row["ruling"]) for row in results.rows("contrasts")}
-    assert levels["wording", "asked"] == (3, "reversed") and levels["wording", "softer"] == (-1, "reversed")
+    assert levels["wording", "asked"] == (3, "undecided") and levels["wording", "softer"] == (-1, "undecided")
     assert levels["order", "listed"] == levels["order", "reversed"] == (1, "undecided")  # −1 to 3 over tasks
     assert {one.axis for one in results.robustness().contrasts} == {"wording", "order"}
     report = (results.folder / "report.html").read_text(encoding="utf-8")
-    assert "<b>reversed</b> in softer." in report and "the sign is the same at 2 of 2 levels" in report
+    assert "the sign is the same at 1 of 2 levels" in report and "the sign is the same at 2 of 2 levels" in report
     assert "no difference could be shown: 1 on average" in report
     assert (results.folder / "tables" / "flips.csv").is_file()

@@ -213,7 +213,7 @@ def test_winners(root: Path, tmp_path: Path):
     won = [row for (measure, _), row in parts.items() if measure == "won"]
     assert [row["who"] for row in won] == [AINO, VEIKKO, TUULI, "a draw", "nobody"]
     assert sum(float(row["total"]) for row in won) == 3
-    assert {row["method"] for row in won} == {"Clopper–Pearson"}
+    assert {row["interval"] for row in won} == {"Clopper–Pearson"}
     assert sum(float(row["total"]) for (measure, _), row in parts.items() if measure == "talks") == 18
     assert {"0", "1"} <= {who for measure, who in parts if measure == "supported"}
     values = {(row["measure"], row["unit"]) for row in rows(folder, "measures")}
