@@ -11,10 +11,12 @@ import os
 import re
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from hypothesis import settings
@@ -43,6 +45,8 @@ KEPT = ("PERSIMCHAT_TEST_POSTGRES",)
 COMPLETE = "CI_COMPLETE" in os.environ
 WANTING = re.compile(r"\binstall|\bneeds\b|could not be fetched|cannot be (had|set up)")
 """In the reason of a skipped test: something is missing that can be got."""
+CASES: Final = 3
+"""Of a proof with a table of cases, how many `make proof` tries, unless it says otherwise: `proof(cases=2)`, "all"."""
 SHARED = os.environ.get("PERSIMCHAT_SHARED") or str(ROOT.parent / "shared")
 
 
@@ -61,6 +65,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadFileScheduling
 
     return LoadFileScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a proof with many cases, `make proof` tries one from each of a few equal parts of its table; all are long."""
+    tables: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("proof") and not item.get_closest_marker("long"):
+            tables[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in tables.items():
+        most = cases[0].get_closest_marker("proof").kwargs.get("cases", CASES)  # type: ignore[union-attr]
+        if most == "all" or len(cases) <= most:
+            continue
+        draw = Random(name)
+        drawn = {draw.randrange(part * len(cases) // most, (part + 1) * len(cases) // most) for part in range(most)}
+        for number, case in enumerate(cases):
+            if number not in drawn:
+                case.add_marker("long")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -44,6 +44,7 @@ def homeless(tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_every_command_does_without(homeless: dict[str, str], tmp_path: Path) -> None:
     for words in COMMANDS:
         done = subprocess.run(
@@ -116,6 +117,7 @@ def test_where_little_can_be_written(beside: Path) -> None:
 ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize(("folder", "topic", "code"), [("plain", "Tea?", 0), ("plain", "Té?", 2), ("ärger", "Tea?", 2)])
 def test_a_terminal_without_utf_8(tmp_path: Path, folder: str, topic: str, code: int) -> None:
     """What it can do works; what it cannot is told in one sentence, with the remedy, which works."""

@@ -132,6 +132,7 @@ def test_a_remark_says_how_trust_moved() -> None:
     assert status_line(Acted(kind="none"), 5) == ""
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_what_is_told_is_known_corrected_and_nobody_elses(finished: Run, place: str) -> None:
     def talk(lines: str, person: str = "Petr") -> str:

@@ -329,6 +329,7 @@ def test_what_is_typed_between_two_utterances_is_not_swallowed(
     assert said["Moderator"] == "Now the moderator."
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 0)])
 def test_interrupting_and_leaving(
     key: str, code: int, open_terminal: Open, only_run: Callable[[Path], Path], tmp_path: Path

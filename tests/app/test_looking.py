@@ -512,6 +512,7 @@ def test_json_is_events_and_nothing_else(finished: Run, serve: Serve, only_run: 
     assert [s["text"] for s in spoken] == [e.text for e in events if e.event == "utterance"]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_json_survives_an_ascii_terminal_and_odd_characters(finished: Run, serve: Serve):
     server = serve(Scripted(utterance="Čaj\u2028and\x9b2J coffee – 陳."))
@@ -550,6 +551,7 @@ def test_colours_stay_away_from_pipes(finished: Run, serve: Serve):
     assert "\x1b" not in finished(*arguments, env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}).out
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_an_ascii_terminal_gets_question_marks(finished: Run, serve: Serve):
     arguments = ("run", "Čaj?", "-n", "2", "--messages", "1", "--model", serve().model())

@@ -209,6 +209,7 @@ def test_names_that_steer_terminals_do_not(command: Run, write: Write):
     assert "  left out   zzz: '[bold]{{x}}'" in done.out
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_thousand_people_are_a_short_report(command: Run, write: Write, tmp_path: Path):
     write("a.json", json.dumps([{"name": f"Person N{n}", "bio": "b" * (n % 7 + 1)} for n in range(1000)]))
@@ -377,6 +378,7 @@ def test_a_model_that_fails_leaves_nothing(fails: Any, command: Run, serve: Run,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_interrupted_it_leaves_nothing(process: Run, serve: Run, tmp_path: Path):
     server = serve(inventing, delay_s=0.5)

@@ -13,7 +13,6 @@ import pytest
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 from run_folders import rewrite
-from sampling import sampled
 
 from persimchat.app.commands.setting_command import choices_in
 from persimchat.state.errors import InputError
@@ -309,7 +308,8 @@ def stopped_run(run: Path) -> int:
     return len(turns)
 
 
-@pytest.mark.parametrize("number", sampled([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 1))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_in_the_middle(
     number: signal.Signals, process: Callable[..., Any], serve: Serve, only_run: Callable[[Path], Path], tmp_path: Path
 ):

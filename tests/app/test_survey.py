@@ -127,6 +127,7 @@ def test_the_acceptance_of_blinding(command: Run, tea: Path):
     assert all(abs(times - 24) < 14 for times in first.values())  # four standard deviations
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_acceptance_with_real_conversations(command: Run, root: Path, tmp_path: Path):
     example = str(root / "examples/experiments/tea.yaml")

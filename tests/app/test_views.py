@@ -159,6 +159,7 @@ def test_without_colours(terminal: Terminal, serve: Serve, plain: Callable[[str]
     assert "\x1b[36m" not in screen
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_in_a_dumb_terminal_it_is_plain_lines(terminal: Terminal, serve: Serve):
     arguments = ("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model())
@@ -168,6 +169,7 @@ def test_in_a_dumb_terminal_it_is_plain_lines(terminal: Terminal, serve: Serve):
     assert "# Ended:" in screen
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_in_an_ascii_terminal(terminal: Terminal, serve: Serve):
     server = serve(Scripted(utterance="Čaj – or coffee?"))

@@ -63,6 +63,7 @@ def woken(server: LoopbackServer) -> None:
     threading.Thread(target=wake, daemon=True).start()
 
 
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("silent_s", SLOW)
 def test_a_silent_server_is_waited_for(
     command: Run, serving: Serve, asking: Callable[[str], list[str]], silent_s: float, monkeypatch: pytest.MonkeyPatch

@@ -62,7 +62,7 @@ def test_they_are_small_and_say_what_they_show() -> None:
 
 
 @pytest.mark.parametrize("path", APPS, ids=lambda p: p.name)
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 def test_they_run_without_a_key_and_without_a_warning(path: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONWARNINGS": "default", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, path], cwd=tmp_path, env=environment, capture_output=True, timeout=200)
@@ -170,7 +170,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], nbfor
     return run
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.proof
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
 def test_they_run_and_complain_of_nothing(path: Path, executed: Callable[[Path], nbformat.NotebookNode]) -> None:

@@ -16,7 +16,6 @@ import pytest
 import yaml
 from experiment_tables import rows
 from run_folders import mind, utterance, write_events, write_run
-from sampling import sampled
 from typer.testing import CliRunner
 
 from persimchat.app.cli import app, main
@@ -317,8 +316,8 @@ def test_a_study_can_be_planned_at_a_small_size(name: str, small: Any):
     assert len({cell.cell.task for cell in made.cells}) == 2
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(STUDIES, 1))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("name", STUDIES)
 def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PERSIMCHAT_MODEL", "offline")
     path = tmp_path / "study.yaml"
@@ -329,8 +328,8 @@ def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest
     assert (data["cells"], data["in_all"]["calls"]) == STUDIES[name][1:]
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(STUDIES, 1))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("name", STUDIES)
 async def test_each_study_runs_offline_at_a_small_size(name: str, small: Any, tmp_path: Path):
     results = await arun_experiment(Experiment.load(small(name, fewer=True)), tmp_path / "results")
     assert results.outcome is not None and not results.outcome.failed

@@ -225,6 +225,7 @@ def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     assert not [one for one in everybody if is_alive(one)]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_ctrl_c_with_ray(make: Make, tmp_path: Path):
     """Workers stop their conversations in good order and end; the line that goes on names the engine."""

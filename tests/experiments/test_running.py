@@ -520,7 +520,7 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("settings", SHAPES, ids=str)
 @pytest.mark.parametrize("people", [["Jarmila", "Zeynep"], ["Jarmila", "Zeynep", "Rowan", "Inés"]], ids=len)
 def test_folders_have_the_size_that_was_foreseen(

@@ -309,6 +309,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", ["single_agent", "group_chat", "mad_judge"])
 def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     """What is read at first use is read once a process, so each of these is the first in a process of its own."""

@@ -77,6 +77,7 @@ def test_a_debate_with_everything_that_looks_on(tmp_path: Path) -> None:
     assert converse({"model": "offline", **settings}) == "2 message_limit"
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("provider", ["compatible", "openai"])
 def test_a_conversation_with_a_server(provider: str) -> None:
     with LoopbackServer(answer=Scripted()) as server:

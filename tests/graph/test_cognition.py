@@ -127,7 +127,7 @@ def spoilt(task: str, wrong: dict[str, Any], *, awake: bool = True) -> Script:
     return answer
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize(
     ("cognition", "wrong", "failed"),
     [

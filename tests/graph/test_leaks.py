@@ -81,6 +81,7 @@ SHAPES = st.tuples(
 )
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @settings(max_examples=settings.default.max_examples // 3)
 @given(SHAPES)

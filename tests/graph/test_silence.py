@@ -125,7 +125,7 @@ async def test_a_failing_speaker_is_replaced_in_the_same_turn(
     assert readable.count("*Bo Vik is silent: ") == 3
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize(
     "more",
     [{}, {"selection": "softmax"}, {"pattern": "round_robin"}, {"pattern": "selector"}],

@@ -18,6 +18,7 @@ from persimchat.state.settings import Settings
 pytestmark = pytest.mark.proof
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", ["succession", "philosopher", "famous"])
 async def test_a_released_story_is_held_and_no_prompt_has_an_id(
     name: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -210,6 +210,7 @@ def test_mypy_finds_the_rooms(clone: Path):
     found(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_pyright_finds_the_rooms(clone: Path, tmp_path: Path):
     npm = shutil.which("npm")

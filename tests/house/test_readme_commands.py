@@ -95,6 +95,7 @@ GIVEN = {
 
 LARGE = {block.document for block in BLOCKS if "persimchat experiment run " in block.text}
 """Their experiments have fewer seeds in `make proof`."""
+SLOWEST = dict.fromkeys(("docs/companion.md", "docs/experiments.md", "docs/pruning.md"), pytest.mark.long)
 PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
 
 
@@ -267,11 +268,11 @@ def _lay_out(document: str, root: Path, *, small: bool) -> None:
             Path(saved.group(1)).write_text(_smaller(block.text) if small else block.text, encoding="utf-8")
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases="all")
 @pytest.mark.parametrize(
     ("document", "small"),
     [
-        *((document, True) for document in PLAYED),
+        *(pytest.param(document, True, marks=SLOWEST.get(document, ())) for document in PLAYED),
         *(pytest.param(document, False, marks=pytest.mark.long) for document in sorted(LARGE)),
     ],
 )

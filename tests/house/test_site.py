@@ -94,6 +94,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_no_page_loads_from_another_host(site: Path):
     pages = {path: loaded(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}

@@ -56,7 +56,7 @@ def questions(nodes):
 
 
 @pytest.mark.parametrize("name", ["isabella_rodriguez", "maria_lopez"])
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 async def test_recall_equals_a_computation_by_hand(shared, tmp_path, brute_force, same_recall, simulation, name):
     nodes, memories, turn = stream(shared, name)
     focal = questions(nodes)

@@ -122,6 +122,7 @@ def test_the_gpus_table_on_a_tiny_model(capsys: pytest.CaptureFixture[str]) -> N
     assert [row.split()[0] for row in (*out[1:3], *out[4:])] == ["120", "160"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_prompts_come_from_conversations_of_four_and_need_no_attention() -> None:
     past = asyncio.run(agreement.recorded([], 4))

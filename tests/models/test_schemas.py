@@ -160,7 +160,7 @@ def is_blank(value: Any) -> bool:
     return any(map(is_blank, value)) if isinstance(value, list) else isinstance(value, str) and not value.strip()
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=12)
 @pytest.mark.parametrize("name", ASKED)
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 @given(data=st.data())

@@ -15,7 +15,6 @@ from loopback.modes import MARKS, MODES, THOUGHT, answering
 from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
 from run_files import logged
-from sampling import sampled
 
 import persimchat
 from persimchat.app.cli import main
@@ -129,7 +128,7 @@ def test_no_text_breaks_it(text: str, seed: int) -> None:
     assert isinstance(spoken_words(streamed(text, seed)), str)
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=8)
 @pytest.mark.parametrize("name", MODES)
 def test_a_conversation_in_every_mode(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     retry_at_once(monkeypatch)
@@ -158,8 +157,8 @@ def test_a_conversation_in_every_mode(name: str, tmp_path: Path, monkeypatch: py
         assert all(bool(one.get("corrections")) is mode.corrects for one in said), said
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(MODES, 4))
+@pytest.mark.proof(cases=3)
+@pytest.mark.parametrize("name", MODES)
 def test_a_debate_a_poll_and_a_companion_in_every_mode(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,7 @@ Compact and lean cognition put fewer questions about the same moment, so there i
 stands before everything that changes from turn to turn: the person, and the words in which the parts are asked for."""
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize(("cognition", "mode"), GOALS)
 def test_prompts_begin_like_earlier_ones(cognition: str, mode: str) -> None:
     settings = Settings(model="offline", max_messages=10, mode=mode, cognition=cognition)

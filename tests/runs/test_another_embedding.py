@@ -67,6 +67,7 @@ def options(server: LoopbackServer, out: Path) -> dict[str, Any]:
     return {"participants": 2, "max_messages": 3, **place}
 
 
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("numbers", [True, False])
 @pytest.mark.parametrize("at", PLACES)
 def test_a_run_ends_in_one_sentence_and_goes_on_with_the_right_one(

@@ -97,7 +97,7 @@ async def branched(folder: Path, out: Path, at: int | None, host: str, partner: 
     return out / str(more.get("run", "branch"))
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize(
     ("at", "host", "partner", "turn", "stage"),
     [

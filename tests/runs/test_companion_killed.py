@@ -111,6 +111,7 @@ async def talked(folder: Path, overlap: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("overlap", ["off", "on"])
 async def test_talks_made_again_are_equal_byte_for_byte(tmp_path: Path, overlap: str) -> None:
     folders = [tmp_path / name / "lake" for name in ("one", "two")]

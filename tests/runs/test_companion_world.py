@@ -229,6 +229,7 @@ async def test_keys_are_kept_as_hashes(tmp_path: Path) -> None:
         assert find_key(*own, petr) is None and find_key(*own, shop) is not None
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_an_exchange_adds_twenty_kilobytes_at_most(tmp_path: Path) -> None:
     def size() -> int:

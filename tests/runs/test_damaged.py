@@ -112,6 +112,7 @@ def tried(name: str, seeds: list[int]) -> list[tuple[str, int]]:
 FORMS = ("csv", "jsonl", "md", "html", "parquet")
 
 
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", FILES)
 def test_readers(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, seeds: list[int]) -> None:
@@ -178,6 +179,7 @@ async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     await web.runs.close()
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", FILES)
 async def test_api(whole: Path, tmp_path: Path, api: httpx.AsyncClient, name: str, seeds: list[int]) -> None:
@@ -198,6 +200,7 @@ async def test_api(whole: Path, tmp_path: Path, api: httpx.AsyncClient, name: st
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("name", [*FILES, "memory"])
 def test_going_on(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """A run goes on from its checkpoints whatever became of the files that are made from them."""
@@ -219,6 +222,7 @@ def test_going_on(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", ["run.sqlite", "memory"])
 def test_branch_and_replay(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """The run stays as it is, and no half of another one is left."""

@@ -14,7 +14,6 @@ from loopback.failing import HEARING, Failing
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
-from sampling import sampled
 
 import persimchat
 from persimchat.app.views.plain_view import left_out
@@ -107,9 +106,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
     return left
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.usefixtures("quick_retries")
-@pytest.mark.parametrize("fault", sampled(FAULTS, 3))
+@pytest.mark.parametrize("fault", FAULTS)
 async def test_what_passes_soon_is_outlasted(
     tmp_path: Path, undisturbed: dict[str, dict[str, Any]], fault: str
 ) -> None:
@@ -123,9 +122,9 @@ async def test_what_passes_soon_is_outlasted(
     assert logged(tmp_path / RUN, "silenced") == []
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.usefixtures("quick_retries")
-@pytest.mark.parametrize("kind", sampled(["discussion", "debate"], 1))
+@pytest.mark.parametrize("kind", ["discussion", "debate"])
 @pytest.mark.parametrize("fault", ["busy", "broken", "refuses the key", "no protocol"])
 async def test_what_lasts_ends_the_run_which_goes_on(
     tmp_path: Path, undisturbed: dict[str, dict[str, Any]], kind: str, fault: str
@@ -202,7 +201,7 @@ async def test_the_server_goes_and_comes_back_later(tmp_path: Path, undisturbed:
     assert left_behind(tmp_path) == undisturbed["discussion"]
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize("task", ["judge", "analysis", "utterance", "emotion"])
 async def test_one_task_fails_for_everybody(tmp_path: Path, task: str) -> None:
@@ -303,6 +302,7 @@ def test_a_server_that_refuses_above_1500_tokens_ends_no_run(tmp_path: Path) -> 
     assert not [event for event in events if event.event == "silenced"]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_model_that_never_stops_ends_no_run(tmp_path: Path) -> None:
     said = iter(range(1000))

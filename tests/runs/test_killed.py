@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pytest
 from killing import KINDS, RUN, UTTERANCES, Driver
 from run_files import logged, read_whole, run_json
-from sampling import sampled
 
 pytestmark = pytest.mark.proof
 
@@ -169,8 +168,8 @@ def number(sites: dict[str, int], site: str, far: float) -> int:
     return 1 + round(far * (sites[site] - 1))
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize(("kind", "site", "far"), sampled(POINTS, 12))
+@pytest.mark.proof(cases=12)
+@pytest.mark.parametrize(("kind", "site", "far"), POINTS)
 def test_killed_and_resumed(
     driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str, site: str, far: float
 ) -> None:
@@ -205,7 +204,8 @@ ACTS: dict[str, tuple[str, int, int, dict[str, int]]] = {
 """Where in a story: site and number of the time, utterances made by then, and how often something has happened."""
 
 
-@pytest.mark.parametrize("where", sampled(ACTS, 4))
+@pytest.mark.proof(cases=2)
+@pytest.mark.parametrize("where", ACTS)
 def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
     driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, where: str
 ) -> None:
@@ -220,8 +220,8 @@ def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
     check_equal(tmp_path, resumed, undisturbed("story"))
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize(("kind", "site", "time"), sampled(RESUMES, 3))
+@pytest.mark.proof(cases=2)
+@pytest.mark.parametrize(("kind", "site", "time"), RESUMES)
 def test_killed_while_resuming(
     driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str, site: str, time: int
 ) -> None:
@@ -234,8 +234,8 @@ def test_killed_while_resuming(
     check_equal(tmp_path, resumed, expected)
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("kind", sampled([kind for kind in KINDS if kind != "fixed"], 2))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed"])
 def test_killed_again_and_again(
     driver: Driver, undisturbed: Callable[[str], Undisturbed], tmp_path: Path, kind: str
 ) -> None:

@@ -171,7 +171,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) -> None:
     with LoopbackServer(answer=Echoing()) as server:
@@ -370,6 +370,7 @@ async def replayed(folder: Path) -> None:
     assert replay.comparison.same
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.timeout(900)
 @settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])

@@ -150,6 +150,7 @@ async def test_the_estimate_is_the_number_of_calls_made(tmp_path: Path, mode: st
     assert made.count("natural_language") == expected["natural_language"].calls == 3
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_in_a_story_each_speaker_s_own_prompt_is_pruned_also_of_words_made_at_once(tmp_path: Path) -> None:
     stages = [{"kind": "private", "exchanges": 1}, {"kind": "group"}]
@@ -297,6 +298,7 @@ async def replayed_revised(folder: Path, out: Path) -> None:
     assert written(out / RUN) == written(folder)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_it_can_stop_at_any_request_and_go_on(tmp_path: Path) -> None:
     whole = await held_revised(tmp_path / "whole", max_messages=2)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from minds_told import breakouts
 from run_files import conversation, drop, logged, read_whole, run_json
-from sampling import sampled
 from story_talks import NAMES, scenario
 
 from persimchat.personas.scenario import load_story, with_people
@@ -118,7 +117,7 @@ async def test_a_played_story_ends_and_a_replay_is_the_same(whole: tuple[Path, P
     assert await replayed(folder) == []
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("answers", (0, 1, 4, 7, 9))
 async def test_a_resumed_story_goes_on_where_the_person_was_asked(
     answers: int, whole: tuple[Path, Player], tmp_path: Path
@@ -322,8 +321,8 @@ def test_the_past_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None
     assert told(past_events(read_run(folder, whole=True))) == told(events)
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("cognition", sampled(["full", "compact", "lean"], 1))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 async def test_calls_are_those_estimated(cognition: str, tmp_path: Path) -> None:
     for number, story in enumerate((WORKSHOP, load_story())):
         out = tmp_path / str(number)
@@ -347,7 +346,7 @@ async def test_a_replay_is_the_same_byte_for_byte(folder: Path) -> None:
     assert replay.comparison.prompts == []
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("turn", [1, 4, 6, 8])
 async def test_a_workshop_that_was_stopped_ends_as_if_it_had_not_been(
     turn: int, held: tuple[Path, list[Event]], tmp_path: Path
@@ -364,7 +363,7 @@ async def test_a_workshop_that_was_stopped_ends_as_if_it_had_not_been(
     assert told == conversation(held[0])
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=2)
 @pytest.mark.parametrize("calls", [3, 7, 14, 20, 33, 40])
 async def test_a_workshop_whose_budget_is_used_up_anywhere_goes_on_from_there(
     calls: int, held: tuple[Path, list[Event]], tmp_path: Path

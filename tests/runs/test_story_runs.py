@@ -16,7 +16,6 @@ from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
 from page_parts import Page
 from run_files import conversation, drop, logged, read_whole, run_json
-from sampling import sampled
 
 from persimchat.personas.scenario import load_scenario, load_story, make_scenario
 from persimchat.reports.diff import compare
@@ -336,9 +335,9 @@ async def held_example(name: str, root: Path, out: Path, seed: int = 1) -> Path:
     return out / name
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", sampled(CALLS, 1))
+@pytest.mark.parametrize("name", CALLS)
 async def test_calls_are_as_estimated_and_a_replay_is_equal(name: str, root: Path, tmp_path: Path) -> None:
     folder = await held_example(name, root, tmp_path)
     scenario = load_scenario(root / "examples" / "stories" / f"{name}.yaml")

@@ -11,6 +11,7 @@ from studio.serving import EMBEDDED, Server
 pytestmark = pytest.mark.proof
 
 
+@pytest.mark.proof(cases="all")
 @pytest.mark.parametrize("name", EMBEDDED)
 async def test_what_an_app_embeds_works_twice(client: LangGraphClient, server: Server, name: str) -> None:
     """The first time makes what the second one finds: a folder, a world, a cell that is held already."""

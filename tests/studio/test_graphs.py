@@ -31,6 +31,7 @@ async def test_every_graph_has_an_assistant(client: LangGraphClient):
     assert [a["graph_id"] for a in found if not a["description"]] == []
 
 
+@pytest.mark.proof(cases="all")
 @pytest.mark.parametrize("graph", [name for name in PRESETS if name not in ("story", "companion")])
 async def test_a_graph_is_what_its_name_says(client: LangGraphClient, thread: str, topic: dict[str, Any], graph: str):
     ended: Any = await client.runs.wait(thread, graph, input=topic, context={"max_messages": 4, "rounds": 2})

@@ -83,6 +83,7 @@ async def test_a_branch_with_another_setting(user: User, web: WebContext):
     assert (after["memory_filtering"], after["utterance_words"]) == (True, 12)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext):
     live = await begin(web, messages=2)

@@ -134,6 +134,7 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 def test_other_pages(eyes: Eyes, runs: list[str]):
     found = []
     eyes.open("/runs", ".run-row")

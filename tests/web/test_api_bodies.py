@@ -195,6 +195,7 @@ parameters = {{ "path.run" = "no-run" }}
 """Configuration of schemathesis: a run that there is, and is not deleted."""
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_it_keeps_to_its_description(tmp_path: Path):
     served = Server(

@@ -156,7 +156,7 @@ async def test_the_transcript_to_which_the_report_links(api: httpx.AsyncClient, 
     assert missing.status_code == 404
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=4)
 @pytest.mark.parametrize("name", ["none", "../runs", "a/b", "small:", "/etc/passwd", "\0"])
 @pytest.mark.parametrize("rest", ["", "/report", "/tables/cells.csv", "/tables/..%2fexperiment.yaml"])
 async def test_what_there_is_not(api: httpx.AsyncClient, cell: str, name: str, rest: str):

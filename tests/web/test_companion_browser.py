@@ -74,6 +74,7 @@ def test_a_talk_is_remembered_and_forgotten(companion: Server, browser: webdrive
     assert not any(b"Mira" in path.read_bytes() for path in (companion.folder / "worlds").rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 def test_nothing_serious_at_any_width(
     companion: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config
 ) -> None:
@@ -123,6 +124,7 @@ def test_with_keys_alone(companion: Server, browser: webdriver.Chrome) -> None:
     assert all(way), str(way)  # everything on the way has a name
 
 
+@pytest.mark.long
 def test_without_a_world(browser: webdriver.Chrome, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     served = Server(tmp_path)
     try:

@@ -103,6 +103,7 @@ def test_a_report_with_a_script_runs_none(server: Server, browser: webdriver.Chr
         browser.get_log("browser")
 
 
+@pytest.mark.long
 @AT_WIDTHS
 def test_nothing_serious_at_any_width(
     server: Server,
@@ -125,6 +126,7 @@ def test_nothing_serious_at_any_width(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 def test_with_keys_alone(server: Server, browser: webdriver.Chrome, driver: subprocess.Popen[bytes]):
     assert driver.wait(120) == 0
     user = Keyboard(browser)

@@ -62,6 +62,7 @@ def test_pages_that_have_nothing_to_show(eyes: Eyes):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 def test_names_are_whole_where_personas_are_chosen(eyes: Eyes):
     eyes.be_wide(390)
     eyes.open("/", ".face-button")
@@ -70,6 +71,7 @@ def test_names_are_whole_where_personas_are_chosen(eyes: Eyes):
     assert eyes.browser.execute_script(CUT) == []
 
 
+@pytest.mark.long
 @AT_WIDTHS
 def test_pages_with_what_people_have_made(eyes: Eyes, server: Server, widths: tuple[int, ...]):
     out, settings = server.folder / "conversations", Settings(model="offline", max_messages=4)

@@ -180,6 +180,7 @@ def test_past_runs(visitor: Visitor, runs: tuple[str, str]):
         visitor.check("compare")
 
 
+@pytest.mark.long
 def test_addresses(visitor: Visitor, runs: tuple[str, str]):
     for text in (SCRIPT + VUE, "../../../etc/passwd\u202e\x1b"):
         given = quote(text, safe="")
@@ -213,6 +214,7 @@ LAST = ".q-dialog .persona-foot button:last-child"
 """The button of a dialog that goes on."""
 
 
+@pytest.mark.long
 def test_personas(visitor: Visitor, tmp_path: Path):
     visitor.open("/personas", ".persona-grid")
     visitor.press(".persona-acts button:nth-child(1)")

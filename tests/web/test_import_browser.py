@@ -49,7 +49,7 @@ def choose_file(browser: webdriver.Chrome, path: Path) -> None:
     shown(browser, path.name)
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_becomes_personas(server: Server, browser: webdriver.Chrome, tmp_path: Path, name: str):
     text, people = TABLES[name]

@@ -314,6 +314,7 @@ def shown_turn(browser: Any) -> str:
     return str(browser.execute_script("return document.querySelector('.charts').style.getPropertyValue('--at').trim()"))
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_charts_in_a_browser(server: Server, browser):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "Eva")
@@ -345,7 +346,7 @@ def test_charts_in_a_browser(server: Server, browser):
     assert browser.find_elements(By.CSS_SELECTOR, "img[src=x]") == []
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("width", [1440, 1024, 768, 390])
 def test_texts_of_charts_are_12_pixels(server: Server, browser, width: int):
     folder = write_debate(server.folder / "conversations", 6, run=f"20260101-120000-sizes-{width}")

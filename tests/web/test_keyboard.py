@@ -97,6 +97,7 @@ def test_a_dialog_gives_the_focus_back(server: Server, browser: webdriver.Chrome
         user.wait.until(lambda _: user.at == "Me")  # the next key goes on from here
 
 
+@pytest.mark.long
 def test_a_key_leads_to_the_message_box(server: Server, browser: webdriver.Chrome):
     user = Keyboard(browser)
     wanted = {"topic": "Tea or coffee?", "settings": {"model": "offline", "max_messages": 500, "closing": "off"}}

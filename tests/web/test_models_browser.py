@@ -114,6 +114,7 @@ def test_a_server_that_is_not_there_is_told_once_and_plainly(keyed: Server, brow
     assert (shown.count("Nothing listens"), "Errno" in shown) == (1, False)
 
 
+@pytest.mark.long
 def test_a_server_tells_its_models_and_answers(keyed: Server, browser: webdriver.Chrome):
     listed = {"/v1/models": {"data": [{"id": "small"}, {"id": "<b>large</b>"}]}}
     with LoopbackServer(tells=listed) as server:
@@ -136,6 +137,7 @@ def test_a_server_tells_its_models_and_answers(keyed: Server, browser: webdriver
         page.says("The server does not list this model.")
 
 
+@pytest.mark.long
 def test_everybody_can_use_it(keyed: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config):
     eyes = Eyes(browser, keyed.url, axe_core(pytestconfig))
     found = []

@@ -83,6 +83,7 @@ class Page:
             self.wait.until(lambda b: b.current_url.endswith(f"?turn={turn}"))
 
 
+@pytest.mark.long
 def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
     out = server.folder / "conversations"
     result = simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=4), out=out)

@@ -61,6 +61,7 @@ def run(server: Server) -> str:
     return simulate("Tea or coffee?", 3, settings=settings, out=server.folder / "conversations").run
 
 
+@pytest.mark.long
 def test_the_panel_in_light_dark_and_narrow(
     server: Server, browser: webdriver.Chrome, made_up: str, pytestconfig: pytest.Config
 ) -> None:
@@ -101,6 +102,7 @@ def test_what_would_go(server: Server, browser: webdriver.Chrome, run: str, pyte
     assert faults(browser) == []
 
 
+@pytest.mark.long
 def test_the_slider_with_the_keyboard(server: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config) -> None:
     eyes, page = Eyes(browser, server.url, axe_core(pytestconfig)), Page(browser)
     found = []

@@ -80,6 +80,7 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriver.Chrome):
     wait = patient(browser)
@@ -106,7 +107,7 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
     assert browser.find_elements(By.XPATH, "//*[@aria-label='Question 1']") == []
 
 
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, browser: webdriver.Chrome, width: int):
     wait = patient(browser)
@@ -155,6 +156,7 @@ def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Ch
     assert (run["scenario"]["topic"], run["turn"]) == ("Late words?", 2)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_wait_for_a_silent_server_is_in_sight_and_can_be_ended(
     tmp_path: Path, browser: webdriver.Chrome, serving: Callable[..., LoopbackServer], pytestconfig: pytest.Config

@@ -66,6 +66,7 @@ def test_the_page_of_a_run_at_every_width(eyes: Eyes, run: str, widths: tuple[in
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 def test_a_name_opens_the_mind_beside_the_conversation(eyes: Eyes, run: str):
     for width in (1440, 390):
         eyes.be_wide(width)

@@ -96,6 +96,7 @@ def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> N
     assert faults(browser) == []
 
 
+@pytest.mark.long
 @AT_WIDTHS
 def test_nothing_serious_at_any_width(
     server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config, widths: tuple[int, ...]

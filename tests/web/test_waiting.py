@@ -42,6 +42,7 @@ def wake(server: LoopbackServer) -> None:
         server.awake.set()
 
 
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("path", ["/api/runs", "/api/models/test", "/api/models/served"])
 async def test_rest_names_the_server_while_a_request_waits(api: httpx.AsyncClient, slow: LoopbackServer, path: str):
     bodies: dict[str, dict[str, Any]] = {

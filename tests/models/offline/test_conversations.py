@@ -70,6 +70,7 @@ def check(talk: Any, personas: list[Any], subjects: list[tuple[int, str]], **opt
     return lengths
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("seed", "register", "length", "every"),

@@ -367,7 +367,7 @@ def neighbours(*goals: str) -> list[Persona]:
 
 
 @pytest.mark.parametrize("judge", ["sliding_window", "persona"])
-@pytest.mark.proof
+@pytest.mark.proof(cases=1)
 def test_near_positions_come_to_a_consensus_in_bounded_time(judge: str):
     results = [debate(neighbours(), seed, judge=judge) for seed in range(3)]
     assert sum(r.stop_reason == "consensus" for r in results) >= 2

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sampling import sampled
 from story_talks import last_of
 
 from persimchat.graph.stories.story import build_story
@@ -36,8 +35,8 @@ async def test_a_small_story_comes_to_its_settlement_with_valid_answers_alone() 
     assert first["happenings"] == again["happenings"]
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("name", sampled(["ferries", "museum", "thinkers", "festival"], 2))
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("name", ["ferries", "museum", "thinkers", "festival"])
 async def test_the_examples_come_to_their_settlement_in_words_of_their_own(name: str, root: Any) -> None:
     state = await held(load_scenario(root / "examples" / "stories" / f"{name}.yaml"), 1)
     said = [u["text"] for u in utterances(state["messages"])]
