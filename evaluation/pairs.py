@@ -23,7 +23,7 @@ from .asking import NOT_ASKED, Asked, Question, Questions
 from .csv_rows import read_rows
 from .statistics.effects import Effect, Kappa, cohen, spearman
 from .statistics.intervals import Estimate, Kind, mean_over_tasks, proportion, win_rate
-from .statistics.significance import Outcome, Significance, Verdict, sign_test, verdict, wilcoxon
+from .statistics.significance import Outcome, Significance, Verdict, holm, sign_test, verdict, wilcoxon
 from .transcripts import Conversation
 
 MEASURE: Final = "pair"
@@ -221,6 +221,11 @@ class PairsResult:
     conflicts: Estimate
     alone: tuple[Counts, Counts]
     length: Effect
+
+    @property
+    def p_holm(self) -> list[float | None]:
+        """The p of both tests, of wins and of the position, adjusted for each other."""
+        return holm([self.test.p, self.position_test.p])
 
 
 def results_of(

@@ -69,6 +69,8 @@ def start_of(experiment: Experiment) -> Start:
         return _run(experiment, base.branch)
     if base.scenario is not None:
         found = load_scenario(experiment.named(base.scenario, KEPT_SCENARIO))
+    elif (kept := experiment.kept(KEPT_SCENARIO)) is not None:
+        found = load_scenario(kept)
     else:
         topic = base.topic or next((task.topic for task in experiment.all_tasks()), None)
         if topic is None:

@@ -352,8 +352,12 @@ class Experiment(_Part):
             file: as the experiment names it.
             kept: the name of the copy.
         """
-        copy = self._folder / kept
-        return copy if (self._folder / EXPERIMENT).is_file() and copy.is_file() else self._folder / file
+        return self.kept(kept) or self._folder / file
+
+    def kept(self, name: str) -> Path | None:
+        """The copy of a file in an experiment's folder, where this is one."""
+        copy = self._folder / name
+        return copy if (self._folder / EXPERIMENT).is_file() and copy.is_file() else None
 
     def where(self, *location: str | int) -> str:
         """A place in the file in words."""

@@ -191,7 +191,7 @@ class Place:
             cells=[planned.cell for planned in plan.cells],
         )
         copies: dict[str, Any] = {}
-        if experiment.base.scenario is not None:
+        if experiment.base.scenario is not None or experiment.base.participants:
             scenario = start_of(experiment).scenario
             copies[KEPT_SCENARIO] = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if experiment.tasks is not None and experiment.tasks.file not in (None, SHIPPED):

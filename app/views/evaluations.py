@@ -81,7 +81,7 @@ def _pair_facts(result: PairsResult, *, swap: bool, agreement: Kappa | None) -> 
     if rate.n:
         yield "A against B", _counted(result.counts)
         yield "win rate of A", f"{number(rate.value)} (95 % interval {between(rate)}, ties count half, n {rate.n})"
-        yield "sign test", f"{p_value(test.p)} ({count(test.n, 'decided pair')}){_note(test.note)}"
+        yield "sign test", f"{p_value(result.p_holm[0])} ({count(test.n, 'decided pair')}){_note(test.note)}"
     if not swap:
         yield "one order", "A was always shown first, so a favour for the first place counts for A"
     elif result.position.n:
@@ -95,7 +95,7 @@ def _orders(result: PairsResult) -> Iterable[tuple[str, str]]:
     """How much the order of the two conversations matters to the judge."""
     position, tested, conflicts = result.position, result.position_test, result.conflicts
     effect = f"{number(position.value)} (95 % interval {between(position)}; above 0: the first is favoured)"
-    yield "position effect", f"{effect}, Wilcoxon {p_value(tested.p)}{_note(tested.note)}"
+    yield "position effect", f"{effect}, Wilcoxon {p_value(result.p_holm[1])}{_note(tested.note)}"
     share = f"{number(conflicts.value)} (95 % interval {between(conflicts)})"
     yield "conflicts", f"{share}: the share of pairs whose verdict changes with the order"
     yield "A first alone", _counted(result.alone[0])

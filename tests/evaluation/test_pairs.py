@@ -75,6 +75,7 @@ def test_a_judge_that_favours_the_first_place(judged: Make) -> None:
     assert (result.conflicts.value, result.position.value, result.test.p) == (1, 2, 1)
     assert (result.position.low, result.position.note) == (None, "nothing varies, so there is no interval")
     assert result.position_test.p == pytest.approx(2 / 2**6)
+    assert result.p_holm == [1, pytest.approx(2 * 2 / 2**6)], "two tests are adjusted for each other"
     assert result.alone == (Counts(6, 0, 0), Counts(0, 0, 6))
 
 

@@ -261,8 +261,8 @@ def test_a_forest_plot():
 PERSONA = {"name": "Ida", "description": "Somebody who keeps bees."}
 
 
-def of_files(folder: Path) -> None:
-    """An experiment whose scenario, persona and tasks are files beside it."""
+def of_files(folder: Path, *, scenario: bool) -> None:
+    """An experiment whose scenario (or persona alone) and tasks are files beside it."""
     (folder / "near").mkdir(parents=True)
     texts: dict[str, Any] = {
         "near/ida.yaml": PERSONA,
@@ -275,7 +275,10 @@ def of_files(folder: Path) -> None:
         "near/tasks.yaml": {"tasks": [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Jam?"}]},
         "files.yaml": {
             "name": "files",
-            "base": {"scenario": "near/talk.yaml", "settings": SMALL["base"]["settings"]},
+            "base": {
+                **({"scenario": "near/talk.yaml"} if scenario else {"participants": ["near/ida.yaml", "Zeynep"]}),
+                "settings": SMALL["base"]["settings"],
+            },
             "tasks": {"file": "near/tasks.yaml"},
         },
     }
@@ -283,8 +286,11 @@ def of_files(folder: Path) -> None:
         (folder / name).write_text(yaml.safe_dump(data), encoding="utf-8")
 
 
-def test_a_folder_can_be_moved_and_held_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
-    of_files(tmp_path / "old")
+@pytest.mark.parametrize("scenario", [True, False])
+def test_a_folder_can_be_moved_and_held_again(
+    scenario: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+):
+    of_files(tmp_path / "old", scenario=scenario)
     monkeypatch.chdir(tmp_path / "old")
     assert main(["experiment", "run", "files.yaml", "--yes"]) == 0
     held = rows(Path("results/files"), "cells")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -11,6 +12,7 @@ from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
+import pandas
 import pytest
 from experiment_tables import rows as table_of
 from loopback.scripted import prompt_of, task_of
@@ -137,6 +139,11 @@ def test_answers_below_zero_are_numbers(make: Make, serving: Serve, tmp_path: Pa
     assert {(row["answer"], row["number"]) for row in warmth} == {("-3", "-3.0"), ("5", "5.0")}
     assert {row["number"] for row in found if row["poll"] == "cars"} == {""}
     assert fmean(float(row["answer"]) for row in warmth) == 1.0
+    read = pandas.read_csv(results.folder / "tables" / "polls.csv")
+    assert [str(read[name].dtype) for name in ("answer", "number")] == ["int64", "float64"], "without a question"
+    assert read[read["poll"] == "warmth"]["answer"].mean() == 1 and read["number"].mean() == 1
+    for name in ("answer", "number"):  # R's read.csv makes a column numeric where each field is like this, or empty
+        assert all(re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*|NA|", row[name]) for row in found)
     done = export_runs([*(results.folder / "runs").iterdir()], tmp_path / "out")
     with done.files["polls"].open(encoding="utf-8", newline="") as file:
         assert {row["number"] for row in csv.DictReader(file)} == {"-3.0", "5.0", ""}
