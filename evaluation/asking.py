@@ -8,7 +8,6 @@ paid twice, and a kill costs the answers that were under way.
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,14 +31,13 @@ from ..models.registry import model_name, ready_model
 from ..models.usage import cost_usd
 from ..prompts import fitting
 from ..runs.events import Totals
-from ..runs.folder.answers import A, Key, answers_in
-from ..runs.folder.jsonl import mend
+from ..runs.folder.answers import A, Answered, Key
 from ..runs.folder.lock import held
 from ..runs.folder.reading import answers_of
 from ..runs.folder.run_folder import RUN
 from ..runs.kinds import KINDS
-from ..runs.log import Log
-from ..state.errors import BudgetExhausted, InputError, MachineError, PerSimChatError, PromptTooLong
+from ..runs.log import Kind, Log
+from ..state.errors import BudgetExhausted, InputError, PerSimChatError, PromptTooLong
 from ..state.plain_text import quoted, without_credentials
 from ..state.setting import Module
 from ..state.settings import Settings
@@ -139,8 +137,38 @@ class Question(Generic[A]):
         return self.kind(**{**known, **answer, "missing": reply.missing, **reply.used})
 
 
-Place = Path | dict[Key, Any]
-"""Where answers are kept: a run's folder, a file of JSON Lines, or memory."""
+@dataclass(frozen=True)
+class AnswerFile:
+    """A log in which answers are kept that are about no single run.
+
+    Attributes:
+        path: of the file, in a folder that is held while it is written.
+        name: of the kind of its events; their table has an s more.
+        kind: of the answers.
+    """
+
+    path: Path
+    name: str
+    kind: type[Answered]
+
+    def log(self, *, read_only: bool = False) -> Log:
+        """Open it. Raises as `Log`."""
+        return Log(self.path, {self.name: Kind(self.kind, f"{self.name}s")}, read_only=read_only)
+
+    def rows(self) -> dict[Key, Any]:
+        """Its answers by their keys, the last of several to one question; none where there is no file.
+
+        Raises:
+            InputError: it is damaged.
+        """
+        if not self.path.is_file():
+            return {}
+        with self.log(read_only=True) as log:
+            return {row.key: row for row in log.read(self.name)}
+
+
+Place = Path | AnswerFile | dict[Key, Any]
+"""Where answers are kept: a run's folder, a file of their own, or memory."""
 
 
 @dataclass(frozen=True)
@@ -489,7 +517,7 @@ def read_answers(place: Place, kind: type[A]) -> dict[Key, A]:
     """
     if isinstance(place, dict):
         return place
-    return answers_in(place, kind) if place.suffix == ".jsonl" else answers_of(place, kind)
+    return place.rows() if isinstance(place, AnswerFile) else answers_of(place, kind)
 
 
 @contextmanager
@@ -507,28 +535,7 @@ def opened(place: Place, kind: type[A]) -> Iterator[Answers[A]]:
     if isinstance(place, dict):
         yield Answers(place, lambda row: None)
         return
-    if place.suffix != ".jsonl":
-        with held(place):
-            rows = answers_of(place, kind)
-            with Log(place / RUN, KINDS) as log:
-                yield Answers(rows, lambda row: log.append_soon([row]))
-        return
-    with held(place.parent):
-        rows = answers_in(place, kind)
-        try:
-            mend(place)
-            file = place.open("ab", buffering=0)
-        except OSError as error:
-            raise MachineError.caused_by(error, "cannot be written", str(place)) from error
-
-        def write(row: A) -> None:
-            text = json.dumps(row.model_dump(mode="json", exclude_defaults=True), separators=(",", ":"))
-            line = memoryview(text.encode() + b"\n")
-            try:
-                while line:
-                    line = line[file.write(line) :]
-            except OSError as error:
-                raise MachineError.caused_by(error, "cannot be written", str(place)) from error
-
-        with file:
-            yield Answers(rows, write)
+    with held(place if isinstance(place, Path) else place.path.parent):
+        rows = read_answers(place, kind)
+        with Log(place / RUN, KINDS) if isinstance(place, Path) else place.log() as log:
+            yield Answers(rows, lambda row: log.append_soon([row]))

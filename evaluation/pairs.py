@@ -19,7 +19,7 @@ from ..runs.folder.answers import Answered, Key
 from ..state.assessment import PairScores
 from ..state.errors import InputError
 from ..state.plain_text import quoted
-from .asking import NOT_ASKED, Asked, Question, Questions
+from .asking import NOT_ASKED, AnswerFile, Asked, Question, Questions
 from .csv_rows import read_rows
 from .statistics.effects import Effect, Kappa, cohen, spearman
 from .statistics.intervals import Estimate, Kind, mean_over_tasks, proportion, win_rate
@@ -27,7 +27,7 @@ from .statistics.significance import Outcome, Significance, Verdict, holm, sign_
 from .transcripts import Conversation
 
 MEASURE: Final = "pair"
-PAIRS: Final = "pairs.jsonl"
+PAIRS: Final = "pairs.sqlite"
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _SHOWN: Final = 60
 
@@ -37,7 +37,7 @@ Rating = Annotated[float, Field(ge=1, le=10, allow_inf_nan=False)]
 
 
 class PairAnswer(Answered):
-    """A line of pairs.jsonl: one answer about one pair in one order."""
+    """One answer about one pair in one order."""
 
     a: str = Field(description="run of side A")
     b: str = Field(description="run of side B")
@@ -125,13 +125,13 @@ def _by_task(side: Sequence[Conversation], name: str) -> dict[str, Conversation]
 
 
 def questions_on(
-    pairs: Iterable[Pair], folder: Path, k: int = 3, *, swap: bool = True, expected: bool = False
+    pairs: Iterable[Pair], file: Path, k: int = 3, *, swap: bool = True, expected: bool = False
 ) -> Questions[PairAnswer]:
     """The questions about pairs; about equal conversations there are none.
 
     Args:
         pairs: what is judged.
-        folder: where the answers are kept, in pairs.jsonl.
+        file: where the answers are kept.
         k: answers in each order.
         swap: whether the second order is asked, too.
         expected: whether the conversations stand for others that are not held yet, and will differ.
@@ -147,7 +147,7 @@ def questions_on(
             for n in range(1, k + 1):
                 seeded, read = (MEASURE, a, b, order, n), _a_first if order == 1 else _b_first
                 units.append(Question(asked, PairAnswer, fields, f"{a} and {b}", seeded, n, read))
-    return Questions(folder / PAIRS, PairAnswer, units)
+    return Questions(AnswerFile(file, "pair", PairAnswer), PairAnswer, units)
 
 
 def _a_first(answer: PairScores) -> dict[str, Any]:

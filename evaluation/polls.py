@@ -20,18 +20,22 @@ from ..state.errors import InputError
 from ..state.poll import Poll, reply_schema
 from ..state.scenario import Scenario
 from ..state.settings import BUDGETS, Settings
-from .asking import Asked, Question, Questions, read_answers
+from .asking import AnswerFile, Asked, Question, Questions, read_answers
 
 MODULE: Final = "poll"
 START, END = "start", "end"
-PROFILES: Final = "polls.jsonl"
+PROFILES: Final = "polls.sqlite"
 """The file of answers that personas gave outside of any conversation."""
 
 
 def polls_in(folder: Path) -> list[PollAnswer]:
     """The answers to polls that count, of a run or of personas outside of any; raises as `read_answers`."""
-    alone = folder / PROFILES
-    return fresh(read_answers(alone if alone.is_file() else folder, PollAnswer).values())
+    alone = _profiles(folder)
+    return fresh(read_answers(alone if alone.path.is_file() else folder, PollAnswer).values())
+
+
+def _profiles(folder: Path) -> AnswerFile:
+    return AnswerFile(folder / PROFILES, "poll_answer", PollAnswer)
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ def of_profiles(folder: Path, scenario: Scenario, poll: Poll, settings: Settings
     own = answering(settings, poll, {name: getattr(settings, name) for name in BUDGETS})
     people = [profile(persona) for persona in scenario.participants if not persona.human]
     units = [unit for one in people for unit in question_to(poll, one, own, in_conversation=False, repeats=repeats)]
-    return Polled(folder / PROFILES, PollAnswer, units, "", own)
+    return Polled(_profiles(folder), PollAnswer, units, "", own)
 
 
 def turns_of(record: Record, at: Iterable[str | int]) -> list[int]:

@@ -18,9 +18,9 @@ from typing import Any, Final
 from ..prompts.blocks import Block, Item, basic_information
 from ..reports.summary import count_words
 from ..runs.events import Uttered
-from ..runs.folder.jsonl import checked
 from ..runs.folder.reading import Record, read_run
 from ..runs.folder.run_folder import RUN
+from ..runs.folder.validation import checked
 from ..state.errors import InputError
 from ..state.scenario import Scenario
 

@@ -1,8 +1,7 @@
 """What is asked about conversations that are over: judges and polls, at which cost, within the budgets of all.
 
 The answers are kept where `evaluation/` keeps them: those about one conversation in its run's folder, those about pairs
-in the experiment's. `calls.jsonl` in the experiment's folder has all these requests: it is the account of what they
-have spent.
+in the experiment's log, which also has all these requests: it is the account of what they have spent.
 """
 
 from __future__ import annotations
@@ -22,8 +21,10 @@ from ..models.usage import Amount
 from ..reports.estimate import Estimate
 from ..reports.estimate_sizes import Typical, lengths
 from ..runs.events import Totals
-from ..runs.folder.jsonl import CallsFile, calls_in
 from ..runs.folder.parts import totals
+from ..runs.folder.reading import requests
+from ..runs.log import Log
+from ..runs.run.resources import Requests
 from ..state.configuration import load_settings
 from ..state.errors import InputError, ModelError
 from ..state.settings import ABOUT, BUDGETS, Settings
@@ -32,7 +33,7 @@ from .contests import PairVerdicts
 from .estimate import ESTIMATED_AS_ONE, amounts
 from .file import Experiment
 from .measuring import AskedMeasure, Asks, DimensionScores, Held
-from .place import Standing
+from .place import ACCOUNT, LOG, Standing
 from .plan import Cell, Plan, Planned, canonical
 from .polling import pollings
 
@@ -271,12 +272,15 @@ class Judged:
 
 
 def spent_on_judging(folder: Path) -> Totals:
-    """What judging has used so far, from the experiment's `calls.jsonl`.
+    """What judging has used so far, from the experiment's log.
 
     Raises:
         InputError: the file is damaged.
     """
-    return totals(Ledger(earlier=calls_in(folder)).rows())
+    if not (folder / LOG).is_file():
+        return totals([])
+    with Log(folder / LOG, ACCOUNT, read_only=True) as log:
+        return totals(Ledger(earlier=requests(log)).rows())
 
 
 async def ask(
@@ -334,7 +338,8 @@ async def ask(
 @contextlib.contextmanager
 def _account(folder: Path, spent: Totals) -> Iterator[Ledger]:
     """The ledger of all these requests, with what conversations have used counted as spent."""
-    ledger = Ledger(sink=CallsFile(folder), earlier=calls_in(folder))
-    used = amounts(spent)
-    ledger.spending.add(Amount(int(used["budget_tokens"]), used["budget_usd"]), int(used["budget_calls"]))
-    yield ledger
+    with Log(folder / LOG, ACCOUNT) as log:
+        ledger = Ledger(sink=Requests(log), earlier=requests(log))
+        used = amounts(spent)
+        ledger.spending.add(Amount(int(used["budget_tokens"]), used["budget_usd"]), int(used["budget_calls"]))
+        yield ledger

@@ -37,7 +37,7 @@ from .axes import METHODS
 from .driver import Outcome, Progress, check_cells, drive
 from .estimate import amounts, summed
 from .file import Base, Experiment, Limits, Measures, Task, Tasks
-from .place import ITEMS, Place
+from .place import ITEMS, LOG, Place
 from .place import TABLES as FOLDER
 from .plan import Planned
 from .report import Section, write_report
@@ -283,7 +283,7 @@ def prepare_benchmark(benchmark: Benchmark, out: Path | str = RESULTS, *, many: 
     results([], benchmark.methods, benchmark.reference)
     place = Place(Path(out) / benchmark.name)
     solver = solver_of(benchmark.settings)
-    solving = asked_alone(place.path, solver, benchmark.alone, benchmark.rounds)
+    solving = asked_alone(place.path / LOG, solver, benchmark.alone, benchmark.rounds)
     conversations = prepare(experiment_of(benchmark), out, many=many) if benchmark.held else None
     return PreparedBenchmark(benchmark, place, solver, solving, conversations)
 

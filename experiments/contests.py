@@ -25,6 +25,7 @@ from .axes import Label
 from .comparing import Unit, pairs_of_levels, rest_of, spread, task_of
 from .file import Experiment
 from .measuring import Held, Named, Value
+from .place import LOG
 from .plan import Cell, Plan
 
 NOT_COMPLETE: Final = "not complete"
@@ -133,7 +134,7 @@ class PairVerdicts:
 
     def questions(self, held: Sequence[Held], folder: Path) -> list[Questions[PairAnswer]]:
         """All pairs of which both conversations are held; the answers go into the experiment's folder."""
-        return [questions_on([pair for _, pair in self.judged(held)], folder, self.k)]
+        return [questions_on([pair for _, pair in self.judged(held)], folder / LOG, self.k)]
 
     def expected(self, held: Sequence[Held]) -> Iterator[Asked]:
         """All pairs of which a conversation is not held yet."""

@@ -1,32 +1,35 @@
 """The folder of an experiment: its file, its lock file, what happened to its cells, and their runs.
 
-The truth about a cell is its run's folder. `cells.jsonl` is a record for people and for the number of tries.
+The truth about a cell is its run's folder. `experiment.sqlite` tells what happened to the cells, for people and for the
+number of tries, and has the answers about pairs and all requests of judges and polls.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..prompts import prompt_hash
 from ..runs.events import OWN_ENDS
-from ..runs.folder.jsonl import parsed
 from ..runs.folder.listing import CELLS, EXPERIMENT
 from ..runs.folder.lock import is_held
 from ..runs.folder.manifest import Manifest, public, versions
+from ..runs.folder.parts import Stored
 from ..runs.folder.reading import opened, read_manifest
 from ..runs.folder.run_folder import RUN, now, write_whole
-from ..runs.kinds import ACCOUNTS
+from ..runs.folder.validation import parsed
+from ..runs.kinds import ACCOUNTS, KINDS
+from ..runs.log import Kind, Kinds, Log
 from ..state.document import Document
 from ..state.errors import InputError
 from ..state.kinds import unheeded
@@ -38,7 +41,7 @@ from .base import start_of
 from .file import KEPT_SCENARIO, KEPT_TASKS, SHIPPED
 from .plan import SHAPING, Cell, Plan, defaults
 
-FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
+FILE, PLAN, LOG, LOCK = "experiment.yaml", EXPERIMENT, "experiment.sqlite", "driver.lock"
 RUNS, TABLES, REPORT = CELLS, "tables", "report.html"
 """The files and folders of an experiment."""
 ITEMS = "items"
@@ -54,6 +57,22 @@ Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
 _UNREADABLE: Final = "Put the file back from a backup, or move the run's folder away: it is then held again."
 _PRUNING: Final = "pruning"
+
+
+class CellEvent(Stored):
+    """What happened to a cell."""
+
+    status: Literal["started", "done", "budget", "failed"]
+    cell: str = Field(description="its id")
+    at: str = Field(description="when, with the time zone")
+    run: str = Field(default="", description="the id of the run that was started")
+    resumed: bool = Field(default=False, description="whether that run was there before")
+    why: str = Field(default="", description="why it failed")
+
+
+ACCOUNT: Final[Kinds] = {name: KINDS[name] for name in ACCOUNTS}
+"""The kinds of an experiment's requests to judges and in polls."""
+_CELLS: Final[Kinds] = {"cell": Kind(CellEvent, "cells")}
 
 
 class LockFile(BaseModel):
@@ -110,6 +129,7 @@ class Place:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.runs = path / RUNS
+        self._log: Log | None = None
 
     @contextmanager
     def driven(self) -> Iterator[None]:
@@ -135,9 +155,12 @@ class Place:
                 remedy="Choose another with --out.",
             ) from error
         try:
-            self._mend()
-            yield
+            for old in self.runs.glob(f".*{_OLD}"):
+                shutil.rmtree(old, ignore_errors=True)
+            with Log(self.path / LOG, _CELLS) as self._log:
+                yield
         finally:
+            self._log = None
             lock.release()
 
     def is_driven(self) -> bool:
@@ -311,33 +334,21 @@ class Place:
             folder.rename(own)
         return own if folder is not None else None
 
-    def tell(self, event: str, cell: str, **more: Any) -> None:
-        """Add a line to `cells.jsonl`."""
-        line = {"event": event, "cell": cell, "at": now().isoformat(timespec="seconds"), **more}
-        with (self.path / EVENTS).open("a", encoding="utf-8", newline="\n") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    def tell(self, status: Literal["started", "done", "budget", "failed"], cell: str, **more: Any) -> None:
+        """Keep what has happened to a cell."""
+        with nullcontext(self._log) if self._log is not None else Log(self.path / LOG, _CELLS) as log:
+            log.append([CellEvent(status=status, cell=cell, at=now().isoformat(timespec="seconds"), **more)])
+
+    def told(self) -> list[CellEvent]:
+        """What has happened to the cells; what is damaged is left out, for the runs' folders hold the truth."""
+        if not (self.path / LOG).is_file() or not (self.path / LOG).stat().st_size:  # killed when it was made
+            return []
+        with Log(self.path / LOG, _CELLS, read_only=True) as log:
+            return log.read_whole("cell")[0]
 
     def tries(self) -> dict[str, int]:
         """How often each cell was begun or resumed."""
-        found: dict[str, int] = {}
-        path = self.path / EVENTS
-        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-            event = json.loads(line)
-            if event["event"] == "started":
-                found[event["cell"]] = found.get(event["cell"], 0) + 1
-        return found
-
-    def _mend(self) -> None:
-        """Cut off a last line that a kill has torn, and remove what was replaced."""
-        for old in self.runs.glob(f".*{_OLD}"):
-            shutil.rmtree(old, ignore_errors=True)
-        path = self.path / EVENTS
-        if not path.is_file():
-            return
-        data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(path, whole)
+        return Counter(one.cell for one in self.told() if one.status == "started")
 
 
 def _has_asked(folder: Path) -> bool:

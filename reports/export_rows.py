@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from ..runs.events import Happened
 from ..runs.folder.answers import InterviewAnswer, PollAnswer, RecordedJudgement
-from ..runs.folder.jsonl import checked
 from ..runs.folder.lines import BALLOTS, STANDING
 from ..runs.folder.manifest import Manifest
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record, calls_of
+from ..runs.folder.validation import checked
 from ..state.emotion import EMOTIONS
 from ..state.stories.standing import strongest
 from .export_tables import SETTINGS, SHARED, TABLES

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..personas.names import full_name
 from ..runs.events import Happened, StoryOutcome, Uttered
-from ..runs.folder.jsonl import checked
 from ..runs.folder.lines import BALLOTS
 from ..runs.folder.manifest import Manifest
 from ..runs.folder.reading import Record
+from ..runs.folder.validation import checked
 from ..state.errors import InputError
 from ..state.settings import Settings
 from ..state.stories.story import Story

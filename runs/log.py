@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from ..models.redaction import short
 from ..state.errors import InputError, MachineError, PerSimChatError
-from .folder.jsonl import as_text, fitting
+from .folder.validation import as_text, fitting
 
 FORMAT: Final = 3
 """The version of the file, in SQLite's `user_version`."""
@@ -104,6 +104,7 @@ class Log:
     def __init__(self, path: Path, kinds: Kinds, *, read_only: bool = False) -> None:
         self.path, self._kinds, self._read_only = path, kinds, read_only
         self._names = {kind.model: name for name, kind in kinds.items()}
+        self._tables = {kind.table for kind in kinds.values()}
         self._lock, self._closed = threading.RLock(), False
         self._starting = threading.Lock()
         self._writer: ThreadPoolExecutor | None = None
@@ -136,7 +137,7 @@ class Log:
             db.create_function("seal_of", 5, seal, deterministic=True)
             db.execute(IN_MEMORY)
             ((version,),) = db.execute("PRAGMA user_version").fetchall()
-            known = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            known = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
             tables = {name for (name,) in db.execute(known)}
             if self._read_only and not version and not tables:
                 raise InputError(
@@ -153,7 +154,7 @@ class Log:
                     "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                     "PRAGMA wal_autocheckpoint = 250;"
                 )
-                if "events" not in tables:
+                if "events" not in tables or not self._tables <= tables:
                     db.executescript(f"BEGIN; {_TABLE} {''.join(self._views())} PRAGMA user_version = {FORMAT}; COMMIT")
         except BaseException:
             db.close()
@@ -163,7 +164,8 @@ class Log:
     def _views(self) -> Iterator[str]:
         for name, kind in self._kinds.items():
             columns = ", ".join(f"body ->> '$.{column}' AS \"{column}\"" for column in kind.columns)
-            yield f"CREATE VIEW {kind.table} AS SELECT {columns} FROM events WHERE kind = '{name}' ORDER BY number;"
+            query = f"SELECT {columns} FROM events WHERE kind = '{name}' ORDER BY number"
+            yield f"CREATE VIEW IF NOT EXISTS {kind.table} AS {query};"
 
     def append(self, events: Iterable[BaseModel], checkpoint: str | None = None) -> None:
         """Keep events: all of them or none.
@@ -300,6 +302,11 @@ class Log:
             except (ValueError, RecursionError) as error:
                 raise self._damaged(f"event {number} cannot be read") from error
             yield number, keys[0], body
+
+    def read_whole(self, kind: str) -> tuple[list[Any], int]:
+        """The events of a kind that are whole, and how many are damaged."""
+        damaged = self.damaged(kind)
+        return list(self.read(kind, where=f"number NOT IN ({', '.join(map(str, damaged))})")), len(damaged)
 
     def damaged(self, *kinds: str) -> list[int]:
         """The numbers of damaged events; without kinds, of all."""

@@ -21,7 +21,7 @@ def happened(do: str, speaker: str = "", round: int = 1, turn: int = 0, **more: 
 
 
 def asked(module: str, agent: str, answer: Any, part: str, turn: int = 0, n: int = 0) -> dict[str, Any]:
-    """A line of calls.jsonl; an answer that is None failed."""
+    """A request as it is recorded; an answer that is None failed."""
     told = {"answer": {"content": json.dumps(answer) if isinstance(answer, dict) else answer}, "failed": None}
     told = told if answer is not None else {"answer": None, "failed": "no answer"}
     return call(turn, agent, module, **told, n=n, part=part)
@@ -42,7 +42,7 @@ def recorded(
         out: where the folder will lie.
         said: speakers and their words.
         happenings: lines of story.jsonl.
-        calls: lines of calls.jsonl.
+        calls: requests as they are recorded.
         outcome: of the vote.
         story: fields of the section that differ from the small story's.
     """

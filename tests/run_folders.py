@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from persimchat.runs.folder.jsonl import as_text
+from persimchat.runs.folder.validation import as_text
 from persimchat.runs.kinds import KINDS
 from persimchat.runs.log import Log, seal
 
@@ -79,7 +79,7 @@ def score(turn: int, speaker: str, coherence: float = 5.0, **more: Any) -> dict[
 
 
 def call(turn: int, agent: str, module: str = "emotion", **more: Any) -> dict[str, Any]:
-    """A line of calls.jsonl."""
+    """A request as it is recorded."""
     return {
         "turn": turn,
         "agent": agent,

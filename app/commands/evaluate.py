@@ -167,7 +167,7 @@ def pairs(
     judges favour a position. What was answered before is not asked again.
     """
     from ...evaluation.dimensions import warnings
-    from ...evaluation.pairs import agreement, matched, pairs_result, questions_on, read_labels, results_of
+    from ...evaluation.pairs import PAIRS, agreement, matched, pairs_result, questions_on, read_labels, results_of
     from ...evaluation.tables import write_pairs
     from ..views import evaluations
     from ..views.tables import finish
@@ -179,7 +179,7 @@ def pairs(
     ]
     found = matched(*sides)
     said = read_labels(labels, found) if labels is not None else None
-    part = questions_on(found, made(out), k, swap=not no_swap)
+    part = questions_on(found, made(out) / PAIRS, k, swap=not no_swap)
     plan = Plan(judge, [part], f"{len(found)} pairs" if len(found) > 1 else "1 pair")
     exhausted = plan.carry_out(yes=asking.yes)
 

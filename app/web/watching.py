@@ -1,12 +1,12 @@
 """One experiment as pages and API show it; usually another process drives it.
 
-Its folder is read as it grows, and of it what has changed: the lock file, `cells.jsonl`, the logs of the cells' runs.
+Its folder is read as it grows, and of it what has changed: the lock file, its log, and
+those of the cells' runs.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import re
@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from ...experiments.axes import Label
 from ...experiments.estimate import summed
-from ...experiments.place import EVENTS, PLAN, REPORT, TABLES, Place
+from ...experiments.place import LOG, PLAN, REPORT, TABLES, CellEvent, Place
 from ...experiments.plan import Cell
 from ...runs.events import OWN_ENDS, Totals
 from ...runs.folder.lock import is_held
@@ -68,19 +68,20 @@ class WatchedCell:
     spent: Totals | None = None
 
 
-def _told(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[float]]:
-    """What `cells.jsonl` says: the last event of each cell, and when cells came to an end, in seconds since 1970.
+_WRITTEN: Final = (PLAN, LOG, f"{LOG}-wal")
+"""The files of an experiment that change while it is driven."""
 
-    Damaged lines are left out: the folders of the runs hold the truth.
-    """
-    last: dict[str, Mapping[str, Any]] = {}
+
+def _told(place: Place) -> tuple[dict[str, CellEvent], list[float]]:
+    """The last event of each cell, and when cells came to an end, in seconds since 1970; nothing of a damaged log."""
+    last: dict[str, CellEvent] = {}
     endings: list[float] = []
-    for line in path.read_bytes().splitlines() if stamp_of(path) is not None else ():
-        with suppress(ValueError, KeyError, TypeError, OverflowError):
-            event = json.loads(line)
-            if event["event"] in _ENDED:
-                endings.append(datetime.fromisoformat(event["at"]).timestamp())
-            last[str(event["cell"])] = event
+    with suppress(InputError):
+        for event in place.told():
+            if event.status in _ENDED:
+                with suppress(ValueError, OverflowError):
+                    endings.append(datetime.fromisoformat(event.at).timestamp())
+            last[event.cell] = event
     return last, endings
 
 
@@ -147,8 +148,8 @@ class Watched:
         self.tables: Sequence[str] = ()
         self.looking, self.looked = asyncio.Lock(), -math.inf
         self._locked: Stamp = None
-        self._told: Stamp = None
-        self._last: Mapping[str, Mapping[str, Any]] = {}
+        self._told: list[Stamp] = []
+        self._last: Mapping[str, CellEvent] = {}
         self._endings: Sequence[float] = ()
         self._held: dict[str, _Held] = {}
 
@@ -175,7 +176,7 @@ class Watched:
             InputError: the lock file is damaged.
         """
         before = (self.driven, self.report, self.tables)
-        locked, told = stamp_of(self.place.path / PLAN), stamp_of(self.place.path / EVENTS)
+        locked, *told = (stamp_of(self.place.path / file) for file in _WRITTEN)
         self.driven = self.place.is_driven()
         planned = {id_: one.cell for id_, one in self.cells.items()}
         changed = self._locked != locked
@@ -186,7 +187,7 @@ class Watched:
             self.planned += 1
         if self._told != told:
             self._told = told
-            self._last, self._endings = _told(self.place.path / EVENTS)
+            self._last, self._endings = _told(self.place)
         folders = {folder.name: folder for folder in folders_in(self.place.runs) if stamp_of(folder / RUN)}
         held = {name.partition("-")[0]: folder for name, folder in folders.items() if "-" in name}
         cells = {id_: self._read(cell, self._folder(id_, folders) or held.get(id_)) for id_, cell in planned.items()}
@@ -201,32 +202,32 @@ class Watched:
 
     def _folder(self, id_: str, folders: Mapping[str, Path]) -> Path | None:
         """The folder of a cell's run: under its own name, or, while it is held or held again, under the run's."""
-        run = str(self._last.get(id_, {}).get("run", ""))
+        run = self._last[id_].run if id_ in self._last else ""
         names = [id_, *([run] if _RUN.fullmatch(run) and run.startswith(id_) else [])]
         ordered = reversed(names) if self._running(id_) else names
         return next((folders[name] for name in ordered if name in folders), None)
 
     def _running(self, id_: str) -> bool:
-        return self.driven and self._last.get(id_, {}).get("event") == "started"
+        return self.driven and id_ in self._last and self._last[id_].status == "started"
 
     def _read(self, cell: Cell, folder: Path | None) -> WatchedCell:
         """How far a cell is: what its run's folder says, and what was told of it where the folder cannot know."""
-        event = self._last.get(cell.id, {})
-        told = event.get("event")
+        event = self._last.get(cell.id)
+        failed = event is not None and event.status == "failed"
+        told = event.why if event is not None else ""
         try:
             held = self._manifest(cell.id, folder)
         except PerSimChatError as error:
             return WatchedCell(cell, "failed", str(error))
         running = self._running(cell.id)
         if held is None or folder is None:
-            failed = told == "failed"
             status: Status = "failed" if failed else "running" if running else "planned"
-            return WatchedCell(cell, status, str(event.get("why", "")) if failed else "")
+            return WatchedCell(cell, status, told if failed else "")
         why = ""
         if held.reason in OWN_ENDS:
             status = "done"
-        elif told == "failed":
-            status, why = "failed", str(event.get("why", "")) or held.detail
+        elif failed:
+            status, why = "failed", told or held.detail
         elif running or (held.reason is None and is_held(folder)):
             status = "running"
         elif held.reason == "error":
@@ -250,10 +251,10 @@ class Watched:
 
     def _read_results(self) -> None:
         path = self.place.path
-        report, events = stamp_of(path / REPORT), stamp_of(path / EVENTS)
+        report, *written = (stamp_of(path / file) for file in (REPORT, *_WRITTEN))
         self.report = report[1] / 1e9 if report is not None else 0.0
         self.tables = tuple(sorted(file.name for file in files_in(path / TABLES) if TABLE.fullmatch(file.name)))
-        self.touched = max(stamp[1] / 1e9 for stamp in (self._locked, report, events, (0, 0, 0)) if stamp is not None)
+        self.touched = max(stamp[1] / 1e9 for stamp in (report, *written, (0, 0, 0)) if stamp is not None)
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -338,7 +339,7 @@ class Experiments:
             InputError: there is none of that name, or its folder is damaged.
         """
         place = self.place(name)
-        stamps = tuple(stamp_of(place.path / file) for file in (PLAN, EVENTS))
+        stamps = tuple(stamp_of(place.path / file) for file in _WRITTEN)
         known = self._short.get(name)
         still = known is not None and known[0] == stamps and not known[1].driven
         if known is not None and still and not await asyncio.to_thread(place.is_driven):
@@ -412,7 +413,7 @@ class Experiments:
         touched: dict[str, float] = {}
         unread = []
         for folder in folders_in(self.folder.resolve()):
-            stamps = [stamp for file in (PLAN, EVENTS) if (stamp := stamp_of(folder / file)) is not None]
+            stamps = [stamp for file in _WRITTEN if (stamp := stamp_of(folder / file)) is not None]
             if stamp_of(folder / PLAN) is None:
                 continue
             if _NAME.fullmatch(folder.name):

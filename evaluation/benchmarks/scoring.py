@@ -25,7 +25,7 @@ from ...state.assessment import solution_schema
 from ...state.debates.answers import parse_answer, same_answer
 from ...state.debates.verdict import answer_description
 from ...state.settings import Settings
-from ..asking import MODULE, Asked, Judge, Question, Questions
+from ..asking import MODULE, AnswerFile, Asked, Judge, Question, Questions
 from ..statistics.claims import Claim, family
 from ..statistics.intervals import UNIT, Estimate, mean_over_tasks, proportion
 from ..statistics.significance import mcnemar
@@ -33,12 +33,11 @@ from .formats import Item
 
 ALONE: Final = ("zero_shot", "cot")
 """Methods without a conversation: the answer alone; reasons, then the answer."""
-ANSWERS: Final = "answers.jsonl"
 _MEASURE: Final = "solution"
 
 
 class Solved(Answered):
-    """A line of answers.jsonl: a model's answer to an item, or why there is none."""
+    """A model's answer to an item, or why there is none."""
 
     method: str
     item: str
@@ -62,12 +61,12 @@ def solver_of(settings: Settings) -> Judge:
 
 
 def asked_alone(
-    folder: Path, solver: Judge, methods: Sequence[str], rounds: Sequence[Sequence[Item]]
+    file: Path, solver: Judge, methods: Sequence[str], rounds: Sequence[Sequence[Item]]
 ) -> Questions[Solved]:
     """The questions to a model alone.
 
     Args:
-        folder: where the answers are kept, in answers.jsonl.
+        file: where the answers are kept.
         solver: who is asked.
         methods: of `ALONE`.
         rounds: the items of each round; an answer's `repeat` is its round.
@@ -79,7 +78,7 @@ def asked_alone(
                 seeded = (_MEASURE, method, item.id, number)
                 fields = {"method": method, "item": item.id, "seed": solver.seed(*seeded)}
                 units.append(Question(_asked(item, method), Solved, fields, item.id, seeded, number))
-    return Questions(folder / ANSWERS, Solved, units)
+    return Questions(AnswerFile(file, "solution", Solved), Solved, units)
 
 
 def _asked(item: Item, method: str) -> Asked:

@@ -23,8 +23,8 @@ from ...memory.store import MemoryStore, release
 from ...personas.names import full_name
 from ...state.companion import DIGESTED, Tie, exchange_id, new_person_id, person_key, thread_id
 from ...state.errors import InputError, MachineError
-from ..folder.jsonl import as_text
 from ..folder.lock import held
+from ..folder.validation import as_text
 from ..log import Log, seal
 from .events import KINDS, Opened
 from .folder import WORLD, agents_in, memories_in, person_in, read_world, records_in, renewed, settle

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
 from pydantic import AfterValidator, Field
@@ -17,7 +16,6 @@ from pydantic import AfterValidator, Field
 from ...state.errors import InputError
 from ...state.plain_text import folded, one_line, quoted
 from ...state.poll import Poll
-from .jsonl import checked, json_lines
 from .parts import Count, Seconds, Stored, Turn, left_out
 
 Key = tuple[str | int, ...]
@@ -125,21 +123,6 @@ class RecordedThemes(Answered):
 
 
 A = TypeVar("A", bound=Answered)
-
-
-def answers_in(path: Path, kind: type[A], notes: list[str] | None = None) -> dict[Key, A]:
-    """The answers in a file, by their keys; the last of several to one question. Nothing where there is no file.
-
-    Args:
-        path: the file.
-        kind: what its lines hold.
-        notes: told if a last line was torn; it is left out.
-
-    Raises:
-        InputError: the file cannot be read, or a line is damaged; file and line are named.
-    """
-    rows = json_lines(path, lambda line: checked(kind, line.value, line.where), notes=notes)
-    return {row.key: row for row in rows}
 
 
 def fresh(rows: Iterable[PollAnswer]) -> list[PollAnswer]:

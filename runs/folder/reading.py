@@ -28,11 +28,11 @@ from ..events import Analysed, Event, Happened, Judged, MindRecord, Silenced, St
 from ..kinds import ACCOUNTS, CONVERSATION, KINDS, SAID_OF, MemoryTold
 from ..log import DAMAGED, Log
 from .answers import A, InterviewAnswer, Key, Labels, PollAnswer, RecordedJudgement, RecordedThemes, fresh
-from .jsonl import checked
 from .lines import STANDING, RecordedIntervention
 from .manifest import Begun, Ended, Manifest, Resumed, most_utterances
 from .parts import UNKNOWN, WHOLE_ONLY, GuideTold, Usage
 from .run_folder import RUN
+from .validation import checked
 
 _turn: Final = attrgetter("turn")
 _NO_RUN: Final = "Give the folder of a run, its id, or latest."
@@ -270,10 +270,10 @@ def _accounts(log: Log, kind: str, lost: list[str] | None) -> Iterator[Any]:
     if lost is None:
         yield from log.read(kind)
         return
-    damaged = log.damaged(kind)
+    rows, damaged = log.read_whole(kind)
     if damaged:
-        lost.append(f"{len(damaged)} of the run's {_NAMES[kind]} are damaged.")
-    yield from log.read(kind, where=f"number NOT IN ({', '.join(map(str, damaged))})")
+        lost.append(f"{damaged} of the run's {_NAMES[kind]} are damaged.")
+    yield from rows
 
 
 _NAMES: Final = {"asked_model": "requests", "embedded": "embedded texts"}

@@ -130,7 +130,7 @@ def test_profiles_alone(command: Run, serve: Serve, tmp_path: Path) -> None:
     found = data(command, *asked, "--out", "res")
     assert {row["agent"]: row["answer"] for row in found["answers"]} == {"Ann": "4", "Bea": "2"}
     assert "<topic>" not in model.prompts[0]
-    assert (Path("res") / "polls.jsonl").is_file()
+    assert (Path("res") / "polls.sqlite").is_file()
     assert (Path("res") / "polls.csv").read_text().count("\n") == 3
     assert data(command, *asked, "--out", "res")["already"] == 2
 

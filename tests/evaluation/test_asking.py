@@ -1,7 +1,8 @@
-"""Answers on disk: kept once, cut where they were torn, held while they are written."""
+"""Answers on disk: kept once, held while they are written."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +16,14 @@ from hypothesis import strategies as st
 from run_files import logged
 from run_folders import HOSTILE, MARKER, PEOPLE, manifest, utterance, write_run, write_steered
 
-from persimchat.evaluation.asking import is_answered, opened, read_answers
+from persimchat.evaluation.asking import AnswerFile, is_answered, opened, read_answers
 from persimchat.evaluation.dimensions import DIMENSIONS
 from persimchat.evaluation.pairs import Pair
 from persimchat.evaluation.themes import said
 from persimchat.evaluation.transcripts import Conversation, of_outputs, read_conversation, without_people
 from persimchat.reports.guide import Section
 from persimchat.runs.events import Uttered
-from persimchat.runs.folder.answers import RecordedJudgement, answers_in
+from persimchat.runs.folder.answers import RecordedJudgement
 from persimchat.runs.folder.lock import held
 from persimchat.runs.folder.reading import read_judgements
 from persimchat.state.assessment import FoundThemes
@@ -44,26 +45,20 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_judgements(folder) == [row(), row(2, score=None, missing="refused", calls=2, cost_usd=0.5)]
 
 
-def test_a_torn_line_is_cut_before_the_next_one(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    with opened(path, RecordedJudgement) as answers:
-        answers.add(row())
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[:20])
-    notes: list[str] = []
-    assert list(answers_in(path, RecordedJudgement, notes).values()) == [row()]
-    assert len(notes) == 1
-    with opened(path, RecordedJudgement) as answers:
-        assert is_answered(answers.rows, row().key)
-        answers.add(row(2))
-    assert path.read_bytes().startswith(whole + b"{")
-    assert list(read_answers(path, RecordedJudgement).values()) == [row(), row(2)]
-
-
-def test_a_damaged_line_is_named(tmp_path: Path, refused: Callable[..., str]) -> None:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text('{"dimension": "BEL", "judge": "m", "request": "r", "score": 11}\n', encoding="utf-8")
-    refused(lambda: read_answers(path, RecordedJudgement), f"{path}, line 1, field score", "11")
+def test_answers_have_a_file_of_their_own_where_they_are_about_no_run(
+    tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    place = AnswerFile(tmp_path / "some.sqlite", "judgement", RecordedJudgement)
+    assert read_answers(place, RecordedJudgement) == {}
+    for one in (row(), row(2), row(2)):
+        with opened(place, RecordedJudgement) as answers:
+            answers.add(one)
+    assert list(read_answers(place, RecordedJudgement).values()) == [row(), row(2)]
+    with sqlite3.connect(place.path) as log:
+        assert log.execute("SELECT dimension, score FROM judgements").fetchall() == [("BEL", 7)] * 2
+        log.execute("UPDATE events SET body = replace(body, '7', '8') WHERE number = 2")
+    log.close()
+    refused(lambda: read_answers(place, RecordedJudgement), "damaged", str(place.path))
 
 
 def test_a_run_that_is_worked_on_is_left_alone(tmp_path: Path, refused: Callable[..., str]) -> None:

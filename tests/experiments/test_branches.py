@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -150,8 +149,7 @@ def test_a_branch_that_was_killed_goes_on(make: Make, kept: Path, tmp_path: Path
     assert not torn.exists()
     outcome = run_experiment(wanted, tmp_path).outcome
     assert outcome is not None and outcome.done == {planned.cell.id}
-    lines = [json.loads(line) for line in (tmp_path / "small" / "cells.jsonl").read_text().splitlines()]
-    assert [line.get("resumed") for line in lines if line["event"] == "started"] == [False, True]
+    assert [one.resumed for one in Place(tmp_path / "small").told() if one.status == "started"] == [False, True]
 
 
 def test_a_turn_without_a_checkpoint_is_refused_before_the_first_call(

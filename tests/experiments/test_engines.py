@@ -217,11 +217,11 @@ def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     assert rows(folder, "cells", without=VARYING) == rows(whole, "cells", without=VARYING)
     for table in ("measures", "comparisons"):
         assert rows(folder, table) == rows(whole, table)
-    events = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
-    assert sorted(event["cell"] for event in events if event["event"] == "done") == sorted(
+    events = Place(folder).told()
+    assert sorted(event.cell for event in events if event.status == "done") == sorted(
         row["cell"] for row in rows(whole, "cells")
     )
-    assert {event["resumed"] for event in events[4:] if event["event"] == "started"} == {True}
+    assert {event.resumed for event in events[4:] if event.status == "started"} == {True}
     assert not [one for one in everybody if is_alive(one)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
@@ -20,11 +21,10 @@ from run_folders import write_events
 
 from persimchat.app.cli import main
 from persimchat.evaluation import asking
-from persimchat.evaluation.pairs import PAIRS
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import Results, prepare
-from persimchat.experiments.place import EVENTS
-from persimchat.runs.folder.jsonl import calls_in
+from persimchat.experiments.asking import spent_on_judging
+from persimchat.experiments.place import LOG, Place
 
 Make = Callable[..., Experiment]
 Serve = Callable[..., LoopbackServer]
@@ -42,8 +42,7 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
 
 def begun(folder: Path) -> list[str]:
     """The cells that were begun, as often as they were."""
-    events = [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
-    return [event["cell"] for event in events if event["event"] == "started"]
+    return [one.cell for one in Place(folder).told() if one.status == "started"]
 
 
 def report_of(results: Results) -> str:
@@ -220,7 +219,7 @@ def test_an_estimate_counts_what_is_asked(
     assert "judging, pairs, test-model@" in said.out and "price unknown" in said.out
     assert "judging: 72 questions answered, 72 calls" in said.out
     assert judge.asked == 72
-    assert len(list(calls_in(Path("results/small")))) == 72
+    assert spent_on_judging(Path("results/small")).calls == 72
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
     assert "4 of 4 done, 0 calls" in capsys.readouterr().out
     assert judge.asked == 72
@@ -354,7 +353,9 @@ def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Ser
     measures = {"pairs": {"by": serving(Planned()).model(), "axis": "method", "k": 1}}
     grid = {"method": ["single_agent", "need_to_talk"]}
     results = run_experiment(make(grid=grid, measures=measures), tmp_path)
-    assert len((results.folder / PAIRS).read_text(encoding="utf-8").splitlines()) == 2
+    with sqlite3.connect(results.folder / LOG) as log:
+        assert log.execute("SELECT count(*) FROM pairs").fetchall() == [(2,)]
+    log.close()
     plain = run_experiment(make(grid=grid), tmp_path)
     assert not (plain.folder / "tables" / "contests.csv").exists()
 

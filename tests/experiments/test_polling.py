@@ -23,12 +23,12 @@ from small_experiment import SMALL
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import Results, prepare, report_on
+from persimchat.experiments.asking import spent_on_judging
 from persimchat.experiments.measuring import EVALUATORS, evaluators_of, stance_numbers
-from persimchat.experiments.place import EVENTS, Place
+from persimchat.experiments.place import Place
 from persimchat.experiments.robustness import poll_answers_of
 from persimchat.reports.export import export_runs
 from persimchat.reports.stances import VALUES
-from persimchat.runs.folder.jsonl import calls_in
 
 Make = Callable[..., Experiment]
 Serve = Callable[..., LoopbackServer]
@@ -154,7 +154,7 @@ def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make,
     assert [work.total.calls for work in prepare(make(**given), tmp_path).judging] == [8]
     results = run_experiment(make(**given), tmp_path)
     assert results.judged is not None and (results.judged.made, results.judged.what) == (8, "polls")
-    assert len(list(calls_in(results.folder))) == len(lines(results)) == 8
+    assert spent_on_judging(results.folder).calls == len(lines(results)) == 8
     assert "8 answers. They are drawn by lot: the offline model has no opinions of its own." in report_of(results)
     elsewhere = run_experiment(make(**given), tmp_path / "elsewhere")
     assert elsewhere.rows("polls") == results.rows("polls")
@@ -168,7 +168,7 @@ def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make,
 
 def test_other_polls_hold_nothing_again(make: Make, tmp_path: Path) -> None:
     first = run_experiment(make(grid=SCRIPT, measures=polls(CARS)), tmp_path)
-    held = (first.folder / EVENTS).read_bytes()
+    held = Place(first.folder).told()
     kept = values(first)
     reworded = polls({**CARS, "ask": "Should they?"}, {**WARMTH, "at": ["end"]})
     shown = report_on(make(grid=SCRIPT, measures=reworded), Place(first.folder))
@@ -181,7 +181,7 @@ def test_other_polls_hold_nothing_again(make: Make, tmp_path: Path) -> None:
     assert third.judged is not None and third.judged.made == 0
     assert values(third) == kept
     assert len(lines(third)) == 20
-    assert (third.folder / EVENTS).read_bytes() == held
+    assert Place(third.folder).told() == held
 
 
 def test_a_budget_is_for_conversations_and_polls_together(make: Make, serving: Serve, tmp_path: Path) -> None:

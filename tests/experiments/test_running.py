@@ -35,7 +35,7 @@ from persimchat.experiments import Experiment, estimate, run_experiment
 from persimchat.experiments.api import prepare, report_on
 from persimchat.experiments.driver import Admission
 from persimchat.experiments.estimate import disk_bytes, foreseen
-from persimchat.experiments.place import EVENTS, Place, stale, stale_cells
+from persimchat.experiments.place import LOG, Place, stale, stale_cells
 from persimchat.experiments.plan import plan
 from persimchat.experiments.run_cell import Attempt, LocalEngine
 from persimchat.prompts import prompt_hash
@@ -100,13 +100,13 @@ def test_killed_and_started_again(make: Make, tmp_path: Path, kills: int):
     assert rows(torn, "cells", without=VARYING) == rows(whole, "cells", without=VARYING)
     for table in ("measures", "comparisons"):
         assert rows(torn, table) == rows(whole, table)
-    events = [json.loads(line) for line in (torn / "cells.jsonl").read_text().splitlines()]
-    done = [event["cell"] for event in events if event["event"] == "done"]
+    events = Place(torn).told()
+    done = [event.cell for event in events if event.status == "done"]
     assert len(done) == len(set(done))
     ended: set[str] = set()
     for event in events:
-        assert event["cell"] not in ended
-        ended |= {event["cell"]} if event["event"] == "done" else set()
+        assert event.cell not in ended
+        ended |= {event.cell} if event.status == "done" else set()
     assert {path.name for path in (torn / "runs").iterdir()} == {row["cell"] for row in rows(torn, "cells")}
 
 
@@ -121,9 +121,11 @@ def _answered(folder: Path) -> int:
 
 def _wait_until_driving(alive: Callable[[], bool], folder: Path) -> None:
     """Wait until a cell has been started since the last kill, or the process is over."""
-    path = folder / "cells.jsonl"
-    before = path.stat().st_size if path.is_file() else 0
-    while alive() and not (path.is_file() and path.stat().st_size > before):
+    before = len(Place(folder).told())
+    while alive():
+        with contextlib.suppress(InputError):  # it is being made
+            if len(Place(folder).told()) > before:
+                return
         time.sleep(0.02)
 
 
@@ -373,15 +375,18 @@ def test_changed_cells_are_counted(tmp_path: Path, make: Make):
     assert (changes.kept, changes.new, changes.gone) == (2, 4, 2)
 
 
-def test_a_torn_line_is_cut_off(tmp_path: Path):
+def test_what_is_damaged_of_the_cells_is_left_out(tmp_path: Path):
     place = Place(tmp_path / "x")
     with place.driven():
-        place.tell("started", "c1", run="c1-0")
-    with (place.path / EVENTS).open("a") as file:
-        file.write('{"event": "star')
-    with place.driven():
-        place.tell("started", "c1", run="c1-0")
-    assert place.tries() == {"c1": 2}
+        (place.path / LOG).touch()  # killed when the file was made
+        assert place.tries() == {}
+        for run in ("c1-0", "c1-1", "c1-2"):
+            place.tell("started", "c1", run=run)
+    with sqlite3.connect(place.path / LOG) as log:
+        assert log.execute("SELECT cell, status, run FROM cells").fetchall()[1] == ("c1", "started", "c1-1")
+        log.execute("UPDATE events SET body = replace(body, 'c1-1', 'c1-9')")
+    log.close()
+    assert place.tries() == {"c1": 2} and [one.run for one in place.told()] == ["c1-0", "c1-2"]
 
 
 def test_what_never_began_is_removed(tmp_path: Path):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from persimchat.app.cli import main
+from persimchat.evaluation.asking import AnswerFile
 from persimchat.evaluation.pairs import PAIRS, PairAnswer
 from persimchat.models.local import server
 from persimchat.models.local.files import Stored
-from persimchat.runs.folder.answers import answers_in
 from persimchat.runs.folder.reading import read_judgements
 
 pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
@@ -48,7 +48,7 @@ def test_every_missing_score_has_a_reason_and_totals_add_up(
     finally:
         server.stop_all()
     judged = [row for run in runs for row in read_judgements(run)]
-    answers = list(answers_in(Path("results/pairs") / PAIRS, PairAnswer).values())
+    answers = list(AnswerFile(Path("results/pairs") / PAIRS, "pair", PairAnswer).rows().values())
     assert (found["asked"], pairs["asked"], len(judged), len(answers)) == (4, 2, 4, 2)
     assert {row.missing for row in judged} <= REASONS
     assert [row for row in judged if (row.score is None) != bool(row.missing)] == []

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from persimchat.app.cli import main
+from persimchat.experiments.asking import spent_on_judging
 from persimchat.models.local import server
 from persimchat.models.local.files import Stored
-from persimchat.runs.folder.jsonl import calls_in
 from persimchat.runs.folder.reading import read_manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(360)]
@@ -60,7 +60,7 @@ def test_totals_add_up_and_what_is_missing_has_a_reason(
     cells, measured, pairs = table("cells"), table("measures"), table("pairs")
     totals = [read_manifest(path.parent).usage.total for path in (folder / "runs").glob("*/run.sqlite")]
     held = sum(total.calls for total in totals if total is not None)
-    judged = len(list(calls_in(folder)))
+    judged = spent_on_judging(folder).calls
     assert sum(int(row["calls"] or 0) for row in cells) == held
     assert said["spent"]["calls"] == held
     assert [row for row in measured if bool(row["value"]) == bool(row["missing"])] == []

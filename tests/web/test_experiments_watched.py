@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from web.experiment_folders import begin_cell, hold_cell, write_experiment
 import persimchat.app.web.watching as watching
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.watching import EVERY_S, KEPT, Experiments, NoExperimentError, Watched
-from persimchat.experiments.place import EVENTS, PLAN
+from persimchat.experiments.place import LOG, PLAN
 from persimchat.state.errors import InputError
 
 
@@ -106,11 +106,14 @@ async def test_a_damaged_run_is_told_and_the_others_are_shown(tmp_path: Path, lo
     assert "run.sqlite" in watched.cells[cells[0]].why
 
 
-async def test_a_damaged_line_and_a_torn_one(tmp_path: Path, look):
+async def test_a_damaged_log_says_nothing(tmp_path: Path, look):
     place, cells = write_experiment(tmp_path / "results")
-    with (place.path / EVENTS).open("w") as file:
-        file.write("[]\n{\n\n" + json.dumps({"event": "failed", "cell": cells[0], "why": "x", "at": "?"}) + "\n")
-        file.write(json.dumps({"event": "failed", "cell": cells[1]})[:20])
+    place.tell("failed", cells[0], why="x")
+    with sqlite3.connect(place.path / LOG) as log:
+        log.execute("UPDATE events SET body = replace(body, 'x', 'y')")
+    log.close()
+    assert (await look()).counts == {"planned": 4}
+    (place.path / LOG).write_text("{")
     assert (await look()).counts == {"planned": 4}
 
 
@@ -182,8 +185,8 @@ async def test_what_is_listed(tmp_path: Path, experiments: Experiments):
     place, cells = write_experiment(tmp_path / "results", "old")
     write_experiment(tmp_path / "results", "new")
     os.utime(place.path / PLAN, (1, 1))
-    (tmp_path / "results" / "old").joinpath(EVENTS).touch()
-    os.utime(place.path / EVENTS, (2, 2))
+    (tmp_path / "results" / "old").joinpath(LOG).touch()
+    os.utime(place.path / LOG, (2, 2))
     (tmp_path / "results" / "empty").mkdir()
     (place.path.parent / "old").rename(place.path.parent / "old copy")
     (tmp_path / "outside").mkdir()
