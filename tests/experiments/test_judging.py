@@ -33,6 +33,8 @@ TOPICS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(4)]}
 MORE_TOPICS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(8)]}
 """So many that a difference in each of them is more than chance, also after correction."""
 METHODS = {"method": ["single_agent", "group_chat"]}
+SEEDS = [1, 2, 3, 5, 6]
+"""With these both methods say different things; equal conversations are a tie that nobody is asked about."""
 
 
 def table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -114,7 +116,7 @@ def test_a_score_out_of_range_is_asked_for_again_then_missing(make: Make, servin
 def test_a_judge_that_favours_the_first_place(make: Make, serving: Serve, tmp_path: Path):
     """All ties, conflict rate 1, position effect +2; what was answered is not asked again."""
     judge = Planned(pair=lambda _: (8, 6))
-    grid = {"method": ["single_agent", "group_chat"], "seed": [1, 2, 3]}
+    grid = {**METHODS, "seed": SEEDS[:3]}
     measures = {"pairs": {"by": serving(judge).model(), "axis": "method", "k": 1}}
     results = run_experiment(make(grid=grid, measures=measures), tmp_path)
     (one,) = results.rows("contests")
@@ -126,11 +128,11 @@ def test_a_judge_that_favours_the_first_place(make: Make, serving: Serve, tmp_pa
     assert [(row["verdict"], row["a_first"], row["b_first"], row["score_a"]) for row in pairs] == [
         ("tie", "win", "loss", 7)
     ] * 3
-    assert [row["seed"] for row in pairs] == [1, 2, 3]
+    assert [row["seed"] for row in pairs] == SEEDS[:3]
     report = report_of(results)
     assert "Pairs by method" in report and "3 tasks (pairs by method)" in report
     assert judge.asked == 6
-    turned = {"method": ["group_chat", "single_agent"], "seed": [1, 2, 3]}
+    turned = {"method": ["group_chat", "single_agent"], "seed": SEEDS[:3]}
     again = run_experiment(make(grid=turned, measures=measures), tmp_path)
     assert judge.asked == 6
     assert (again.rows("contests")[0]["a"], again.rows("contests")[0]["ties"]) == ("single_agent", 3)
@@ -148,7 +150,7 @@ def test_nonsense_is_counted_and_never_imputed(make: Make, serving: Serve, tmp_p
         "pairs": {"by": serving(Planned(pair=pair)).model(), "axis": "method", "k": 1},
         "settings": {"concurrent": False},
     }
-    results = run_experiment(make(grid={**METHODS, "seed": [1, 2, 3, 5, 6]}, measures=measures), tmp_path)
+    results = run_experiment(make(grid={**METHODS, "seed": SEEDS}, measures=measures), tmp_path)
     (one,) = results.rows("contests")
     assert (one["ties"], one["missing"], one["tasks"]) == (3, "one order only 2", 3)
     missing = [row["answers_missing"] for row in results.rows("pairs") if row["answers_missing"]]
@@ -207,7 +209,7 @@ def test_an_estimate_counts_what_is_asked(
     judge = Planned()
     by = serving(judge).model()
     measures = {"dimensions": {"by": by, "repeats": 2}, "pairs": {"by": by, "axis": "method", "k": 2}}
-    make(grid={**METHODS, "seed": [1, 2]}, measures=measures)
+    make(grid={**METHODS, "seed": SEEDS[:2]}, measures=measures)
     assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {one["measure"]: one["calls"] for one in told["judging"]} == {"dimensions": 4 * 8 * 2, "pairs": 2 * 4}

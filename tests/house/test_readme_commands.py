@@ -95,7 +95,8 @@ GIVEN = {
 
 LARGE = {block.document for block in BLOCKS if "persimchat experiment run " in block.text}
 """Their experiments have fewer seeds in `make proof`."""
-SLOWEST = dict.fromkeys(("docs/companion.md", "docs/experiments.md", "docs/pruning.md"), pytest.mark.long)
+SLOWEST = ("docs/companion.md", "docs/experiments.md", "docs/pruning.md")
+"""What they say takes most of a minute each: `make long`."""
 PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
 
 
@@ -272,7 +273,7 @@ def _lay_out(document: str, root: Path, *, small: bool) -> None:
 @pytest.mark.parametrize(
     ("document", "small"),
     [
-        *(pytest.param(document, True, marks=SLOWEST.get(document, ())) for document in PLAYED),
+        *(pytest.param(document, True, marks=[pytest.mark.long] * (document in SLOWEST)) for document in PLAYED),
         *(pytest.param(document, False, marks=pytest.mark.long) for document in sorted(LARGE)),
     ],
 )
