@@ -28,6 +28,7 @@ from persimchat.experiments.contests import CellPair, JudgedPair, PairVerdicts, 
 from persimchat.experiments.file import Compare
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
+from persimchat.experiments.report import _environment, at_each_level
 from persimchat.experiments.robustness import Robustness, robustness
 
 AXES = {"method": ["a", "b", "c"], "seed": [0, 1, 2, 3], "memory": [1, 2]}
@@ -355,6 +356,10 @@ def test_a_difference_survives_or_is_reversed(softer: float, ruling: str, revers
     assert (one.ruling, one.reversed_in) == (ruling, reversed_in)
     order = next(each for each in found.contrasts if each.axis == "order")
     assert order.reversed_in == [] and not order.missing
+    contrasts = {"wording": [(one, at_each_level(one))]}
+    shown = _environment().get_template("robustness.html.jinja").render(robust=found, contrasts=contrasts)
+    assert {word for word in ("survives", "reversed", "undecided") if f"<b>{word}</b>" in shown} == {ruling}
+    assert ("<b>reversed</b> in softer." in shown) == bool(reversed_in)
 
 
 def test_a_level_without_values_leaves_it_undecided():
