@@ -222,6 +222,9 @@ class Place:
             copies[KEPT_TASKS] = {"tasks": tasks}
         for name, data in copies.items():
             write_whole(self.path / name, json.dumps(public(data), ensure_ascii=False, indent=1).encode())
+        for name in _persona_files(plan):
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path / name, (experiment.folder / name).read_bytes())
         write_whole(self.path / FILE, text)
         write_whole(self.path / PLAN, (locked.model_dump_json(indent=1) + "\n").encode())
 
@@ -349,6 +352,20 @@ class Place:
     def tries(self) -> dict[str, int]:
         """How often each cell was begun or resumed."""
         return Counter(one.cell for one in self.told() if one.status == "started")
+
+
+def _persona_files(plan: Plan) -> set[Path]:
+    """The persona files that variants and tasks name, relative to the experiment's file and beside or below it."""
+    experiment, found = plan.experiment, set[Path]()
+    levels = (level for axis in plan.axes for level in axis.levels)
+    for patch in (one.scenario for one in (*levels, *experiment.all_tasks())):
+        people = patch.get("participants")
+        for given in people if isinstance(people, list) else []:
+            named = given.get("persona") if isinstance(given, Mapping) else given
+            file = Path(named) if isinstance(named, str) else Path()
+            if not file.is_absolute() and ".." not in file.parts and (experiment.folder / file).is_file():
+                found.add(file)
+    return found
 
 
 def _has_asked(folder: Path) -> bool:

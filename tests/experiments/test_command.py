@@ -262,17 +262,19 @@ PERSONA = {"name": "Ida", "description": "Somebody who keeps bees."}
 
 
 def of_files(folder: Path, *, scenario: bool) -> None:
-    """An experiment whose scenario (or persona alone) and tasks are files beside it."""
+    """An experiment whose scenario (or personas alone, of the base and of a task) and tasks are files beside it."""
     (folder / "near").mkdir(parents=True)
+    others = {} if scenario else {"scenario": {"participants": [{"persona": "near/ota.yaml"}, "Zeynep"]}}
     texts: dict[str, Any] = {
         "near/ida.yaml": PERSONA,
+        "near/ota.yaml": {"name": "Ota", "description": "A driver."},
         "near/talk.yaml": {
             "topic": "Tea?",
             "participants": ["ida.yaml", {"name": "Ota", "description": "A driver."}],
             "relationships": [{"from": "Ida", "to": "Ota", "type": "parent_child"}],
             "settings": {"utterance_words": 12},
         },
-        "near/tasks.yaml": {"tasks": [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Jam?"}]},
+        "near/tasks.yaml": {"tasks": [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Jam?", **others}]},
         "files.yaml": {
             "name": "files",
             "base": {
