@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..models.limits import ModelLimit
-from ..prompts import prompt_hash
 from ..reports.estimate import Estimate
 from ..runs.events import Totals
 from ..runs.run.branch import check_checkpoint
@@ -240,7 +239,7 @@ class _Driver:
         if anew := cell in self.renewing:
             self.place.named(cell)
             half = self.place.standing(cell, anew=True)
-            if half.manifest is not None and stale(planned.cell, half.manifest, prompt_hash()):
+            if half.manifest is not None and stale(planned.cell, half.manifest):
                 self.place.drop(cell)
         standing = self.place.standing(cell, anew=anew, whole=True)
         if standing.manifest is not None and standing.manifest.usage.total is not None:

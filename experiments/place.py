@@ -222,9 +222,9 @@ class Place:
             copies[KEPT_TASKS] = {"tasks": tasks}
         for name, data in copies.items():
             write_whole(self.path / name, json.dumps(public(data), ensure_ascii=False, indent=1).encode())
-        for name in _persona_files(plan):
-            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path / name, (experiment.folder / name).read_bytes())
+        for file in _persona_files(plan):
+            (self.path / file).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path / file, (experiment.folder / file).read_bytes())
         write_whole(self.path / FILE, text)
         write_whole(self.path / PLAN, (locked.model_dump_json(indent=1) + "\n").encode())
 
@@ -357,8 +357,8 @@ class Place:
 def _persona_files(plan: Plan) -> set[Path]:
     """The persona files that variants and tasks name, relative to the experiment's file and beside or below it."""
     experiment, found = plan.experiment, set[Path]()
-    levels = (level for axis in plan.axes for level in axis.levels)
-    for patch in (one.scenario for one in (*levels, *experiment.all_tasks())):
+    patches = [level.scenario for axis in plan.axes for level in axis.levels]
+    for patch in [*patches, *(task.scenario for task in experiment.all_tasks())]:
         people = patch.get("participants")
         for given in people if isinstance(people, list) else []:
             named = given.get("persona") if isinstance(given, Mapping) else given
@@ -374,7 +374,7 @@ def _has_asked(folder: Path) -> bool:
         return bool(log.rows("SELECT 1 FROM events WHERE kind = 'asked_model' LIMIT 1"))
 
 
-def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
+def stale(cell: Cell, manifest: Manifest) -> str:
     """Why a run is not what the cell would be if it were held now; empty where it is.
 
     As in the cell's id, settings that shape nothing do not count: what a baseline does not heed, and how to prune where
@@ -383,9 +383,8 @@ def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
     Args:
         cell: as the file says.
         manifest: of its run.
-        prompts: the hash of the prompts as they are now.
     """
-    if manifest.prompt_hash != prompts:
+    if manifest.prompt_hash != manifest.settings.prompts_now:
         return "it was held with other prompts"
     held = manifest.settings.model_dump(mode="json")
     wanted = {**defaults(manifest.settings.mode), **cell.settings}
@@ -402,6 +401,6 @@ def stale_cells(cells: Iterable[Cell], standings: Mapping[str, Standing]) -> dic
     for cell in cells:
         standing = standings[cell.id]
         if standing.manifest is not None and standing.status != "held":
-            why = stale(cell, standing.manifest, prompt_hash())
+            why = stale(cell, standing.manifest)
             found |= {cell.id: why} if why else {}
     return found

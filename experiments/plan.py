@@ -21,7 +21,7 @@ from ..state.configuration import ENVIRONMENT, load_settings
 from ..state.errors import InputError
 from ..state.kinds import unheeded
 from ..state.scenario import Scenario
-from ..state.settings import ABOUT, BUDGETS, Settings
+from ..state.settings import ABOUT, BUDGETS, MODES, Settings
 from .axes import Axis, Label, Level, axes_of
 from .base import Origin, Start, branched, patched, start_of
 from .file import Experiment, Task
@@ -114,11 +114,13 @@ def identity(value: Any) -> str:
 
 
 def shaping(settings: Settings) -> dict[str, Any]:
-    """The settings that shape a conversation and are not at their defaults, without keys and passwords.
+    """The settings that shape a conversation and are not at the defaults of its mode, without keys and passwords.
+
+    The mode itself shapes wherever it is not the usual one.
 
     Those that its baseline does not heed shape nothing, nor does how to prune if nothing is left out.
     """
-    given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
+    given, usual = settings.model_dump(mode="json"), {**defaults(settings.mode), "mode": MODES[0]}
     without = unheeded(dict(settings))
     if not settings.pruning.active:
         without |= {"pruning"}

@@ -21,7 +21,6 @@ from ..evaluation.diversity.measuring import MEASURES, claims_of, with_claims
 from ..evaluation.statistics.claims import family
 from ..evaluation.tables import Table, read_tables, reasons, remarks
 from ..evaluation.transcripts import NothingSaid, of_run
-from ..prompts import prompt_hash
 from ..reports.export_rows import polled
 from ..reports.summary import count_words, mean
 from ..reports.tables import FORMATS, READING, explained, markdown, write_table
@@ -132,7 +131,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         InputError: the folder is damaged, or a measure or comparison is not known.
         MissingExtraError: comparisons need the extra `evaluation`, which is not installed.
     """
-    locked, tries, prompts = place.locked(), place.tries(), prompt_hash()
+    locked, tries = place.locked(), place.tries()
     axes, wanted = locked.axes, experiment.measures
     standings = {cell.id: place.standing(cell.id, whole=True) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
@@ -177,7 +176,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         missing = "nothing was said that all heard"
         if standing.status != "done":
             missing = f"the conversation is not complete: {standing.status}"
-        add("cells", cell, {**_about(cell, standing, prompts), "tries": tries.get(cell.id, 0), "words": words})
+        add("cells", cell, {**_about(cell, standing), "tries": tries.get(cell.id, 0), "words": words})
         there = {value.measure for value in values}
         values += [Value(one.name, None, missing) for one in [*named, *of_parts] if one.name not in there]
         for value in values:
@@ -307,7 +306,7 @@ def _labels(axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] 
     return found
 
 
-def _about(cell: Cell, standing: Standing, prompts: str) -> dict[str, Any]:
+def _about(cell: Cell, standing: Standing) -> dict[str, Any]:
     """What the table cells says of a cell beside its levels."""
     varied = "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items())
     known: dict[str, Any] = {"standing": standing, "not_varied": varied, "why": standing.why}
@@ -316,7 +315,7 @@ def _about(cell: Cell, standing: Standing, prompts: str) -> dict[str, Any]:
         known |= {
             "manifest": manifest,
             "total": manifest.usage.total,
-            "stale": stale(cell, manifest, prompts),
+            "stale": stale(cell, manifest),
             "why": manifest.detail if standing.status == "failed" else None,
             "judgements": sum(one.asked for one in counts),
             "corrected": sum(one.corrected for one in counts),

@@ -7,7 +7,8 @@ fail or are asked again are not counted, nor are the second wordings of an utter
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from pkgutil import resolve_name
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +183,14 @@ def calls_beside_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
     if settings.analysis:
         calls["analysis"] = shape.always(since=1)
     return calls
+
+
+def calls_of_added(shape: Shape, settings: Settings) -> dict[str, Floats]:
+    """Calls of one participant of a kind of another package, by task, as for `calls_of_mind`.
+
+    The tasks are those of this package whose prompts and answers are about as long.
+    """
+    return cast(dict[str, Floats], resolve_name(settings.kind.CALLS)(shape, settings))
 
 
 def utterances_at_most(participants: int, settings: Settings) -> int:

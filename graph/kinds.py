@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from langgraph.graph.state import CompiledStateGraph
@@ -34,7 +35,12 @@ GRAPHS: Final[dict[type[kinds.Choice], Build]] = {
     kinds.MadJudge: build_mad_judge,
     kinds.Reconcile: build_reconcile,
 }
-"""The builder of each kind's graph; each takes a checkpointer."""
+"""The builder of each shipped kind's graph; each takes a checkpointer."""
+
+
+def builder_for(kind: type[kinds.Choice]) -> Build:
+    """The builder of a kind's graph, also of one of another package."""
+    return GRAPHS.get(kind) or resolve_name(kind.GRAPH)
 
 
 def graph_for(settings: Settings, checkpointer: Checkpointer = None) -> Graph:
@@ -44,7 +50,7 @@ def graph_for(settings: Settings, checkpointer: Checkpointer = None) -> Graph:
         settings: `baseline` and `mode` are read.
         checkpointer: a LangGraph saver, for which a new graph is built; without one, all callers share one graph.
     """
-    build = GRAPHS[settings.kind]
+    build = builder_for(settings.kind)
     return _shared(build) if checkpointer is None else build(checkpointer)
 
 

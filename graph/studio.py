@@ -12,13 +12,13 @@ from langgraph.graph.state import CompiledStateGraph
 
 from persimchat.graph.companion.companion import COMPANION, studio_graph
 from persimchat.graph.context import PRESET, context_of
-from persimchat.graph.kinds import GRAPHS, graph_for
+from persimchat.graph.kinds import graph_for
 from persimchat.state import kinds
 from persimchat.state.settings import Settings
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-_CHOSEN: Final = [kinds.chosen_by(kind) for kind in GRAPHS if len(kind.CHOSEN) < 2]
+_CHOSEN: Final = [kinds.chosen_by(kind) for kind in kinds.conversations() if len(kind.CHOSEN) < 2]
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     **{chosen.get("baseline") or chosen["mode"]: chosen for chosen in _CHOSEN},
     "companion": COMPANION,

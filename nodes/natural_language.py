@@ -45,8 +45,9 @@ def in_order(common: Mapping[str, Any], order: str) -> list[Block]:
     return [common[_BLOCKS[letter]] for letter in order]
 
 
-Template = Literal["utterance", "group_chat", "story_utterance"]
-"""The prompt: of an agent with a mind, of a persona without one (the group_chat baseline), of a character in a story.
+Template = Literal["utterance", "group_chat", "story_utterance"] | str
+"""The prompt: of an agent with a mind, of a persona without one (the group_chat baseline), of a character in a story;
+or one of a package that adds a kind of conversation.
 """
 
 

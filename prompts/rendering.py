@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
@@ -24,6 +25,7 @@ from markupsafe import Markup
 from pydantic import PrivateAttr
 
 from ..state.errors import PerSimChatError
+from ..state.kinds import added
 from ..state.plain_text import clean
 from .blocks import Block, Item
 
@@ -77,6 +79,9 @@ TAGS: Final = (
 _TAG = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 
+_TASK = re.compile(r'^<task name="(\w+)">', re.MULTILINE)
+
+
 def neutralise(text: str) -> str:
     """Text that is safe between the prompts' delimiters: without control characters and without delimiters."""
     return _TAG.sub("‹", clean(text))
@@ -95,13 +100,20 @@ _FOLDER: Final = Path(__file__).parent / "templates"
 
 
 @cache
+def _folders() -> dict[str, Path]:
+    """The folders of templates by package: ours, and those of packages that add kinds of conversation."""
+    packages = {kind.TEMPLATES for kind in added().values() if kind.TEMPLATES}
+    return {"": _FOLDER} | {one: Path(str(resolve_name(one).__file__)).parent / "templates" for one in sorted(packages)}
+
+
+@cache
 def _source(name: str) -> str:
     """A template. Each is read as a module is, once, so that an event loop takes it that refuses other files."""
-    path = str(_FOLDER / name)
-    try:
-        return SourceFileLoader(name, path).get_data(path).decode("utf-8")
-    except FileNotFoundError:
-        raise TemplateNotFound(name) from None
+    for folder in _folders().values():
+        path = str(folder / name)
+        with suppress(FileNotFoundError):
+            return SourceFileLoader(name, path).get_data(path).decode("utf-8")
+    raise TemplateNotFound(name)
 
 
 @cache
@@ -166,11 +178,13 @@ class Source:
         template: its name without ending.
         blocks: the blocks of the message, in its order.
         values: the values of the template.
+        task: the task that the message names, `<task name="…">`; empty where it names none.
     """
 
     template: str
     blocks: tuple[Block, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
+    task: str = ""
 
 
 class RenderedMessage(HumanMessage):
@@ -221,14 +235,20 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
             name: without_gaps("".join(part(loaded.new_context({**values, "block": block})))).strip()
             for name, part in loaded.blocks.items()
         }
-    source = Source(template, tuple(data for data in shown if data.items), values)
+    task = "".join(_TASK.findall(parts["user"])[-1:])
+    source = Source(template, tuple(data for data in shown if data.items), values, task)
     return [SystemMessage(parts["system"]), RenderedMessage.of(source, parts["user"])]
 
 
 @cache
-def prompt_hash() -> str:
-    """A hash of all templates, 16 hexadecimal digits: runs with the same hash have the same prompts. Blocks."""
+def prompt_hash(package: str = "") -> str:
+    """A hash of templates, 16 hexadecimal digits: runs with the same hash have the same prompts. Blocks.
+
+    Args:
+        package: one that adds a kind of conversation, whose templates count, too.
+    """
     digest = hashlib.sha256()
-    for name in sorted(path.name for path in _FOLDER.glob("*.jinja")):
-        digest.update(f"{name}\0{_source(name)}\0".encode())
+    for folder in (_folders()[one] for one in dict.fromkeys(("", package))):
+        for name in sorted(path.name for path in folder.glob("*.jinja")):
+            digest.update(f"{name}\0{_source(name)}\0".encode())
     return digest.hexdigest()[:16]

@@ -14,6 +14,7 @@ from ..graph.calls import (
     Floats,
     Shape,
     calls_beside_answers,
+    calls_of_added,
     calls_of_answers,
     calls_of_mind,
     calls_of_onlookers,
@@ -217,7 +218,11 @@ def estimate(
         present, people = present - people, 0
     shape = Shape(present, made, typical.lengths.reflecting, people)
     ledger = _Ledger(typical, _looked_at(made, shape.participants, settings))
-    if settings.baseline is None:
+    if settings.kind.CALLS:
+        for persona in scenario.participants:
+            for task, calls in calls_of_added(shape, settings).items():
+                ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
+    elif settings.baseline is None:
         _add_minds(ledger, typical, shape)
     else:
         _add_baseline(ledger, typical, shape)

@@ -29,6 +29,7 @@ from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
 from persimchat.runs.folder.parts import StoryStanding
+from persimchat.state.kinds import Companion, conversations
 from persimchat.state.kinds.companion import CompanionSettings
 from persimchat.state.pruning import Check, Pruned, PrunedItem, Pruning
 from persimchat.state.setting import GROUPS
@@ -61,6 +62,19 @@ def companion_costs() -> str:
     for what, given in asked.items():
         found = [sum(calls(Settings(cognition=mode), **given).values()) for mode in modes]
         rows.append(f"| {what} | {' | '.join(map(str, found))} |")
+    return "\n".join(rows)
+
+
+def kinds_table() -> str:
+    """The kinds of conversation as a table: how each is chosen, and the settings that only some kinds heed."""
+    kinds = (*conversations(), Companion)
+    common = set.intersection(*(set(kind.model_fields) for kind in kinds))
+    rows = ["| kind | chosen by | what it is | settings that only some kinds have |", "| --- | --- | --- | --- |"]
+    for kind in kinds:
+        name = kind.TITLE or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__)
+        chosen = ", ".join(f"`{one}: {value}`" for one, value in kind.CHOSEN.items()) or "nothing"
+        own = ", ".join(f"`{one}`" for one in ABOUT if one in kind.model_fields and one not in common)
+        rows.append(f"| {name} | {chosen} | {(kind.__doc__ or '').strip().partition(chr(10))[0]} | {own} |")
     return "\n".join(rows)
 
 
@@ -179,6 +193,7 @@ def _type(schema: dict[str, Any]) -> str:
 
 PARTS = {
     ("architecture.md", "drawing"): drawing,
+    ("settings.md", "kinds"): kinds_table,
     ("settings.md", "settings"): settings_tables,
     ("events.md", "events"): events_list,
     ("studio.md", "conversation"): partial(drawing, xray=0),

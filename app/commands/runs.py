@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from ...state.errors import InputError
+from ...state.errors import InputError, suggestion
 from ...state.plain_text import one_line
 from ..output import say, say_object, warn
 from .options import OUT, Runs, RunsOut, option
@@ -46,7 +46,7 @@ runs = typer.Typer(help="List, filter, label and delete runs.", invoke_without_c
 def list_all(
     context: typer.Context,
     text: Annotated[str, option("runs list_all", "text")] = "",
-    mode: Annotated[Literal["discussion", "debate", "story"] | None, option("runs list_all", "mode")] = None,
+    mode: Annotated[str | None, option("runs list_all", "mode")] = None,
     ended: Annotated[_Ending | None, option("runs list_all", "ended")] = None,
     tag: Annotated[list[str] | None, option("runs list_all", "tag")] = None,
     as_json: Annotated[bool, option("runs list_all", "as_json")] = False,
@@ -65,7 +65,10 @@ def list_all(
             )
         return
     from ...runs.folder.listing import list_runs, matching
+    from ...state.settings import MODES
 
+    if mode not in (None, *MODES):
+        raise InputError(f"no runs are of mode {mode!r}", where="--mode", remedy=suggestion(str(mode), MODES))
     listing = list_runs(out)
     found = matching(listing.runs, text=text, mode=mode, ended=ended, tags=tag or ())
     for problem in listing.unread:

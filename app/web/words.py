@@ -13,6 +13,8 @@ from typing import Any, Final
 import yaml
 from nicegui import context
 
+from ...state.kinds import added
+
 LANGUAGES: Final = {"en": "English", "cs": "Čeština"}
 """The languages of the pages by code, each under its own name."""
 
@@ -33,6 +35,10 @@ def catalogue() -> dict[str, Entry]:
             area = file.name.removesuffix(".yaml")
             entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
             found |= {f"{area}.{name}": entry for name, entry in entries.items()}
+    for name, kind in added().items():  # their words are in one language
+        about = (kind.__doc__ or "").strip().partition("\n")[0]
+        said = {f"past.mode_{name}": kind.TITLE, f"setup.kind_{name}": kind.TITLE, f"setup.kind_{name}_about": about}
+        found |= {key: dict[str, str | dict[str, str]].fromkeys(LANGUAGES, words) for key, words in said.items()}
     return found
 
 

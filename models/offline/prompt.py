@@ -317,7 +317,7 @@ def prompt_of(messages: Sequence[BaseMessage], seed: int = 0) -> Prompt | None:
 
 def _prompt(source: Source, later: tuple[str, ...], seed: int) -> Prompt:
     values = source.values
-    task = source.template if source.template != "parts" else values["module_name"]
+    task = source.task or source.template
     if task == "persona_generation":
         return Prompt(task, seed=seed, later=later, values=values)
     items = Items({block.tag: block for block in source.blocks}.values())

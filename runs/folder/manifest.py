@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, Field, ValidationError
 
 from ...prompts import prompt_hash
+from ...state.kinds import kinds_of
 from ...state.plain_text import without_credentials
 from ...state.poll import Guide
 from ...state.scenario import Scenario
@@ -97,6 +98,11 @@ class RecordedSettings(Open):
     answer_format: str = "free"
     max_messages: Count | None = None
     model: str | None = None
+
+    @property
+    def prompts_now(self) -> str:
+        """The hash of the prompts that a conversation with these settings has today."""
+        return prompt_hash(kinds_of(self.given)[0].TEMPLATES)
 
 
 class JudgementCounts(Stored):
@@ -238,7 +244,7 @@ class Manifest(Begun, _End):
             settings=RecordedSettings(**public(settings.model_dump(mode="json"))),
             models=_without_secrets(models),
             outside_models=_without_secrets(outside),
-            prompt_hash=prompt_hash(),
+            prompt_hash=prompt_hash(settings.kind.TEMPLATES),
             versions=versions(),
         )
 

@@ -18,7 +18,6 @@ from typing import Any, Final, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...models.recording import Request, Row, asking_of, prompt_digest
-from ...prompts import prompt_hash
 from ...state.errors import InputError, ModelError, PerSimChatError
 from ...state.intervention import intervention
 from ...state.person_answer import PersonAnswer, Question, person_answer
@@ -319,7 +318,7 @@ def compared(run: Path, replay: Path, manifest: Manifest, prompts: Iterable[tupl
         parts=parts,
         prompts=sorted(prompts),
         versions={name: (then.get(name, "none"), now[name]) for name in now if then.get(name) != now[name]},
-        other_prompts=manifest.prompt_hash != prompt_hash(),
+        other_prompts=manifest.prompt_hash != manifest.settings.prompts_now,
     )
 
 

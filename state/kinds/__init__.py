@@ -7,8 +7,11 @@ own defaults, and the values that it allows stand here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Final, Literal
 
+from ..errors import InputError
 from . import groups
 
 Flat = Mapping[str, Any]
@@ -30,6 +33,14 @@ class Choice(groups.Group):
     """What it is, in errors: "a discussion"."""
     MANY: ClassVar[str] = ""
     """What has its settings, in errors: "discussions"."""
+    TITLE: ClassVar[str] = ""
+    """Of a kind of another package: its name for people."""
+    GRAPH: ClassVar[str] = ""
+    """Of a kind of another package: the builder of its graph as "module:function", as in graph/kinds.py."""
+    CALLS: ClassVar[str] = ""
+    """Of a kind of another package: "module:function" of the calls of one participant, as in graph/calls.py."""
+    TEMPLATES: ClassVar[str] = ""
+    """Of a kind of another package: the package in whose folder `templates` its prompts are."""
 
 
 class Full(groups.Minds, groups.Hearing, groups.Thinking, groups.Pruned, groups.Recall, Choice):
@@ -74,11 +85,11 @@ class Strategist(groups.Minds, groups.Recall, Choice):
 
 
 _MINDS: Final = ("full", "compact", "lean", "fixed")
-_NO_MINDS: Final = tuple(name for name in groups.USUAL if name not in ("pattern", "judge", "pruning"))
+NO_MINDS: Final = tuple(name for name in groups.USUAL if name not in ("pattern", "judge", "pruning"))
 """What a method without minds passes over, so that it can be compared with conversations of minds."""
 
 
-class _Talk(
+class Talk(
     groups.Length,
     groups.Turns,
     groups.Draws,
@@ -98,13 +109,13 @@ class _Talk(
     PASSES = ("rounds",)
 
 
-class Discussion(_Talk):
+class Discussion(Talk):
     """People talk freely; a focus group is a discussion with a guide."""
 
     THIS, MANY = "a discussion", "discussions"
 
 
-class Debate(_Talk, groups.Judge, groups.Verdicts, groups.Answer):
+class Debate(Talk, groups.Judge, groups.Verdicts, groups.Answer):
     """People debate a question until a judge finds consensus."""
 
     CHOSEN = {"mode": "debate"}
@@ -132,7 +143,7 @@ class SingleAgent(groups.Length, groups.Repeats, groups.Register, groups.Closing
 
     CHOSEN = {"baseline": "single_agent"}
     ONLY = {"mode": ("discussion",)}
-    PASSES = _NO_MINDS
+    PASSES = NO_MINDS
     THIS, MANY = "baseline=single_agent, which is a discussion", "baseline=single_agent"
 
 
@@ -157,7 +168,7 @@ class Mad(groups.Length, groups.Answer, groups.Analysis, groups.Rounds, Choice):
     CHOSEN = {"baseline": "mad"}
     DEFAULTS = Debate.DEFAULTS
     ONLY = {"mode": ("debate",)}
-    PASSES = _NO_MINDS
+    PASSES = NO_MINDS
     THIS, MANY = "baseline=mad, which is a debate", "baseline=mad"
 
 
@@ -181,20 +192,50 @@ class Companion(groups.Embedding, groups.Register, groups.Utterances, Choice):
     THIS, MANY = "a companion", "companions"
 
 
-KINDS: Final[tuple[type[Choice], ...]] = (
-    *(Discussion, Debate, SingleAgent, GroupChat, GroupDebate, Mad, MadJudge, Reconcile),
-    Story,
-)
-"""The kinds of conversation; of those that settings choose, the last one counts."""
+_SHIPPED: Final = (Discussion, Debate, SingleAgent, GroupChat, GroupDebate, Mad, MadJudge, Reconcile)
 MINDS: Final[tuple[type[Choice], ...]] = (Full, Compact, Lean, Fixed, Strategist)
 """The kinds of minds, chosen in the same way."""
 _COMMANDS: Final = {"discussion": "run", "debate": "debate"}
 
 
+@cache
+def added() -> dict[str, type[Choice]]:
+    """The kinds of conversation of installed packages, by the value of `mode` or `baseline` that chooses them.
+
+    A package registers a class with the entry point `persimchat.mode` if its participants have minds, or
+    `persimchat.baseline`; the entry point's name is the value.
+
+    Raises:
+        InputError: a package's class cannot be loaded, or says not where its graph and its calls are.
+    """
+    of = {name: entry_points(group=f"persimchat.{name}") for name in ("mode", "baseline")}
+    return {point.name: _loaded(point, name) for name, points in of.items() for point in points}
+
+
+def _loaded(point: EntryPoint, setting: str) -> type[Choice]:
+    where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
+    try:
+        found = point.load()
+    except Exception as error:  # code of others
+        what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
+        raise InputError(what, where=where, remedy=remedy) from error
+    if not (isinstance(found, type) and issubclass(found, Choice) and found.GRAPH and found.CALLS and found.TITLE):
+        what = f"{point.value} is no class of persimchat.state.kinds.Choice with TITLE, GRAPH and CALLS"
+        raise InputError(what, where=where, remedy=remedy)
+    found.CHOSEN = {setting: point.name}
+    return found
+
+
+@cache
+def conversations() -> tuple[type[Choice], ...]:
+    """The kinds of conversation; of those that settings choose, the last one counts."""
+    return (*_SHIPPED, *added().values(), Story)
+
+
 def kinds_of(given: Flat) -> list[type[Choice]]:
     """The kind of conversation that settings choose, and that of its minds, if it has any."""
-    kind = _chosen(KINDS, given)
-    return [kind] if kind.PASSES is _NO_MINDS else [kind, _chosen(MINDS, {**kind.DEFAULTS, **given})]
+    kind = _chosen(conversations(), given)
+    return [kind] if kind.PASSES is NO_MINDS else [kind, _chosen(MINDS, {**kind.DEFAULTS, **given})]
 
 
 def _chosen(kinds: Sequence[type[Choice]], given: Flat) -> type[Choice]:
@@ -212,12 +253,14 @@ def usual(given: Flat) -> dict[str, Any]:
     return {name: value for kind in kinds_of(given) for name, value in kind.DEFAULTS.items()}
 
 
-_OF_KINDS: Final = frozenset(name for kind in (*KINDS, *MINDS) for name in kind.model_fields)
+@cache
+def _of_kinds() -> frozenset[str]:
+    return frozenset(name for kind in (*conversations(), *MINDS) for name in kind.model_fields)
 
 
 def unheeded(given: Flat) -> frozenset[str]:
     """The settings that change nothing in a conversation with these settings."""
-    return _OF_KINDS.difference(*(kind.model_fields for kind in kinds_of(given)))
+    return _of_kinds().difference(*(kind.model_fields for kind in kinds_of(given)))
 
 
 def is_open(name: str, given: Flat) -> bool:
@@ -242,7 +285,7 @@ def refusals(given: Flat) -> Iterator[str]:
                 yield f"{_shown(name, given[name])} does not go with {kind.THIS}; {remedy}"
     for name in (name for name in groups.USUAL if name in without and given[name] != own[name]):
         if not any(name in kind.PASSES for kind in kinds) and getattr(given[name], "active", True):
-            having = [kind for kind in (*KINDS, *MINDS) if name in kind.model_fields]
+            having = [kind for kind in (*conversations(), *MINDS) if name in kind.model_fields]
             this = kinds[-1 if having[0] in MINDS else 0].THIS
             many = ", ".join(dict.fromkeys(kind.MANY for kind in having))
             yield f"{_shown(name, given[name])} does not go with {this}; it is a setting of {many}; leave {name} out"
@@ -256,9 +299,9 @@ def _shown(name: str, value: Any) -> str:
 
 def offered(kind: type[Choice]) -> list[str]:
     """The settings that a form for a kind of conversation shows: those that it heeds, with any minds."""
-    minds = () if kind.PASSES is _NO_MINDS else MINDS
+    minds = () if kind.PASSES is NO_MINDS else MINDS
     heeded = {name for one in (kind, *minds) for name in one.model_fields}
-    return [name for name in groups.USUAL if name not in _OF_KINDS or name in heeded]
+    return [name for name in groups.USUAL if name not in _of_kinds() or name in heeded]
 
 
 def fitting(given: Flat, **chosen: Any) -> dict[str, Any]:
@@ -275,7 +318,7 @@ def fitting(given: Flat, **chosen: Any) -> dict[str, Any]:
 
 def conditions(name: str) -> list[dict[str, Sequence[str]]]:
     """The ways in which a setting has an effect, each the values that others must have; empty if it always has."""
-    heeding = [kind for kind in KINDS if name in kind.model_fields]
+    heeding = [kind for kind in conversations() if name in kind.model_fields]
     modes = [kind.CHOSEN["mode"] for kind in heeding if set(kind.CHOSEN) == {"mode"}]
     methods = [kind for kind in heeding if "baseline" in kind.CHOSEN and not {"debate"} & {*modes}]
     ways: list[dict[str, Sequence[str]]] = []

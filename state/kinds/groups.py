@@ -7,7 +7,8 @@ of the groups is that of the command line, of the page and of docs/settings.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, get_args
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
@@ -16,14 +17,26 @@ from ..pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
 
-Mode = Literal["discussion", "debate", "story"]
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+def registered(setting_: str) -> tuple[str, ...]:
+    """The values of a setting, mode or baseline, under which installed packages register kinds of conversation."""
+    return tuple(sorted(entry_points(group=f"persimchat.{setting_}").names))
+
+
+MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *registered("mode"))
 """Kinds of conversation."""
+BASELINES: Final[tuple[str, ...]] = (
+    *("single_agent", "group_chat", "mad", "mad_judge", "reconcile"),
+    *registered("baseline"),
+)
+"""Simpler methods of the literature, which hold a conversation without minds."""
+if TYPE_CHECKING:
+    Mode: TypeAlias = str
+    Baseline: TypeAlias = str
+else:
+    Mode, Baseline = Literal[MODES], Literal[BASELINES]
 
 Cognition = Literal["full", "compact", "lean", "fixed", "strategist"]
-Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
-BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
-"""Simpler methods of the literature, which hold a conversation without minds."""
 
 MOST_BUDGET: Final = 10**15
 """The greatest budget of calls or tokens."""

@@ -195,6 +195,15 @@ def test_tasks_with_settings_and_draws_of_their_own(make: Make):
         plan(make(base=base, tasks={"list": [{**numbers, "settings": {"answer_from": "number"}}]}))
 
 
+def test_a_discussion_and_a_debate_that_differ_in_nothing_else_are_two_cells(make: Make):
+    """The defaults of a mode hide what it sets, but not the mode."""
+    planned = plan(
+        make(base={"topic": "Tea?", "settings": {"max_messages": 4}}, grid={"mode": ["discussion", "debate"]})
+    )
+    assert [each.cell.settings.get("mode") for each in planned.cells] == [None, "debate"]
+    assert len({each.cell.id for each in planned.cells}) == 2
+
+
 def test_the_shipped_tasks(make: Make):
     """Forty topics, five a category; every one of them becomes a cell."""
     found = make(tasks={"file": "shipped"}, grid={}).all_tasks()

@@ -38,7 +38,6 @@ from persimchat.experiments.estimate import disk_bytes, foreseen
 from persimchat.experiments.place import LOG, Place, stale, stale_cells
 from persimchat.experiments.plan import plan
 from persimchat.experiments.run_cell import Attempt, LocalEngine
-from persimchat.prompts import prompt_hash
 from persimchat.runs.api import collected
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.run.simulation import run_simulation
@@ -284,9 +283,9 @@ def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, 
     for each in plan(wanted).cells:
         folder = write_run(tmp_path, run=each.cell.id, settings=each.settings.model_dump(mode="json", by_alias=True))
         held = read_manifest(folder)
-        assert not stale(each.cell, held, held.prompt_hash)
+        assert not stale(each.cell, held)
         other = {**each.cell.settings, "pruning": {"method": "length", "lambda": 0.9}}
-        told = stale(each.cell.model_copy(update={"settings": other}), held, held.prompt_hash)
+        told = stale(each.cell.model_copy(update={"settings": other}), held)
         assert told == "the default of pruning has changed"
 
 
@@ -335,7 +334,7 @@ def test_nothing_is_lost_if_it_fails(make: Make, tmp_path: Path, monkeypatch: py
     assert failed.outcome is not None and failed.outcome.failed.keys() == {cell.id}
     standing = place.standing(cell.id)
     assert standing.status == "done" and standing.manifest is not None
-    assert stale(cell, standing.manifest, prompt_hash())
+    assert stale(cell, standing.manifest)
     assert place.standing(cell.id, anew=True).status == "budget"
     monkeypatch.setattr(LocalEngine, "hold", held)
     assert prepare(wanted, tmp_path, renew=True).standings[cell.id].status == "budget"

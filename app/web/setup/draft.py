@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from nicegui import app
 from pydantic import TypeAdapter, ValidationError
@@ -24,7 +24,7 @@ from ....state.plain_text import visible_form
 from ....state.poll import Guide
 from ....state.pruning import Pruning
 from ....state.scenario import Scenario
-from ....state.settings import PART, Mode, Settings
+from ....state.settings import MODES, PART, Settings
 from ....state.stories.story import Story
 from ....state.validation_errors import input_error
 from ..shared.runs import Pace, usual_pace
@@ -373,7 +373,7 @@ def usual(base: Settings, mode: Any, cognition: Any = None) -> dict[str, Any]:
         cognition: the value of that field, by which minds may stay as they are; None if it is not filled in.
     """
     given = base.model_dump(mode="json", exclude_unset=True)
-    if mode in get_args(Mode):
+    if mode in MODES:
         given["mode"] = mode
     values = Settings.model_validate(given, context=PART).whole()
     if cognition == "fixed":

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
+from ....state.kinds import added
 from ....state.plain_text import visible_form
 from ....state.poll import LONGEST_QUESTION, LONGEST_STIMULUS, MOST_POSITIONS, MOST_QUESTIONS
+from ....state.settings import MODES
 from ..widgets import FIELD, hint, icon_button, named, reached, title, whole_number
 from ..words import t
 from .draft import FEWEST, Asked, Draft, GuideDraft, Seat, Stand, moderator, usual
@@ -251,12 +253,12 @@ def offers(name: str, of: Mapping[str, tuple[str, Callable[[], object]]], look: 
 # How they talk: cards for the kinds of conversation, and the length
 
 
-Kind = Literal["discussion", "debate", "focus", "story"]
-KINDS: Final[dict[Kind, str]] = {
+KINDS: Final = {
     "discussion": "forum",
     "debate": "balance",
     "focus": "groups",
     "story": "auto_stories",
+    **dict.fromkeys((name for name in added() if name in MODES), "extension"),
 }
 """The kinds of conversation with their pictures."""
 ELSEWHERE: Final = (("companion", "face", "/companion"), ("experiment", "science", "/experiments"))
@@ -265,7 +267,7 @@ LENGTHS: Final = {"short": 10, "middle": 20, "long": 40}
 """Messages that are offered at once."""
 
 
-def kind_of(draft: Draft, mode: str) -> Kind:
+def kind_of(draft: Draft, mode: str) -> str:
     """The kind of conversation that a draft is.
 
     Args:
@@ -274,7 +276,7 @@ def kind_of(draft: Draft, mode: str) -> Kind:
     """
     if draft.story is not None:
         return "story"
-    return "focus" if draft.guide is not None else "debate" if mode == "debate" else "discussion"
+    return "focus" if draft.guide is not None else mode if mode in KINDS else "discussion"
 
 
 def kinds_part(form: Form) -> None:
@@ -292,7 +294,7 @@ class _Cards:
     def __init__(self, form: Form) -> None:
         self._form = form
         self._before: Draft | None = None  # what a story took the place of
-        self._cards: dict[Kind, ui.button] = {}
+        self._cards: dict[str, ui.button] = {}
         with ui.element("div").classes("kinds w-full"):
             with ui.element("div").classes("contents").props("role=radiogroup") as group:
                 named(group, t("setup.how"))
@@ -311,7 +313,7 @@ class _Cards:
         self._follow()
 
     @property
-    def _now(self) -> Kind:
+    def _now(self) -> str:
         return kind_of(self._form.draft, str(self._form.value("mode")))
 
     def _follow(self) -> None:
@@ -321,7 +323,7 @@ class _Cards:
             stop(card, first=kind == now)
             card.update()
 
-    async def _choose(self, kind: Kind) -> None:
+    async def _choose(self, kind: str) -> None:
         form = self._form
         if kind == self._now:
             return
@@ -336,7 +338,7 @@ class _Cards:
             _give_guide(form)
         elif kind != "focus" and draft.guide is not None:
             _take_guide(form)
-        form.set("mode", "debate" if kind == "debate" else "discussion")
+        form.set("mode", kind if kind in MODES else "discussion")
         form.take(draft)
 
 

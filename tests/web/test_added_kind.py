@@ -1,0 +1,217 @@
+"""A package adds a kind of conversation: state, graph, one template, one registration; no other line changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from web.conftest import Server, patient
+from web.test_setup_browser import START, click, ended, field, write
+
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).resolve().parents[2]
+STATE = '''
+from persimchat.state.kinds import NO_MINDS, Choice, groups
+
+
+class Toasts(groups.Length, groups.Repeats, groups.Register, groups.Utterances, Choice):
+    """Everybody raises a toast in turn."""
+
+    PASSES = NO_MINDS
+    TITLE, THIS, MANY = "Toasts", "a round of toasts", "rounds of toasts"
+    GRAPH, CALLS, TEMPLATES = "toasts.graph:build", "toasts.graph:calls", "toasts"
+'''
+GRAPH = """
+from langgraph.graph import END
+from langgraph.types import Send
+
+from persimchat.graph import phases
+from persimchat.graph.baselines.building import builder_of, compiled
+from persimchat.graph.conversation import end_check, spoken_words
+from persimchat.graph.node import current_settings, route
+from persimchat.graph.situation import compared_with, for_step
+
+
+async def speak(guest, settings):
+    return {**await spoken_words(guest, settings, "toast"), "turn": guest["situation"]["turn"] + 1}
+
+
+def next_step(state):
+    if state["stop_reason"]:
+        return "__end__"
+    settings, name = current_settings(), list(state["agents"])[state["turn"] % len(state["agents"])]
+    said = compared_with(state, name, settings)
+    return [Send(phases.SPEAK, for_step(state, state["agents"][name], settings, recalls=False, needs={}, said=said))]
+
+
+def build(checkpointer=None):
+    builder = builder_of({phases.SPEAK: speak, phases.END_CHECK: end_check})
+    builder.add_edge(phases.ASSEMBLE, phases.END_CHECK)
+    builder.add_edge(phases.SPEAK, phases.END_CHECK)
+    builder.add_conditional_edges(phases.END_CHECK, route(next_step), [phases.SPEAK, END])
+    return compiled(builder, "toast", checkpointer)
+
+
+def calls(shape, settings):
+    return {"group_chat": shape.always(since=1) / shape.participants}
+"""
+TEMPLATE = """
+{% block system %}
+{% include "_rules.jinja" %}
+{% endblock %}
+{% block user %}
+{% for b in blocks %}
+{{ block(b) }}
+{% endfor %}
+<task name="utterance">
+Raise your glass, and give a toast of at most {{ words }} words.
+</task>
+{% endblock %}
+"""
+TALK = ("--set", "mode=toast", "--max-messages", "5", "--seed", "3")
+
+Persimchat = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH in which the package is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    info = folder / "toasts-1.0.dist-info"
+    files = {
+        folder / "toasts/__init__.py": "",
+        folder / "toasts/state.py": STATE,
+        folder / "toasts/graph.py": GRAPH,
+        folder / "toasts/templates/toast.jinja": TEMPLATE,
+        info / "METADATA": "Metadata-Version: 2.1\nName: toasts\nVersion: 1.0\n",
+        info / "entry_points.txt": "[persimchat.mode]\ntoast = toasts.state:Toasts\n",
+    }
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def python(site: Path, tmp_path: Path) -> Persimchat:
+    """Run Python with the package installed."""
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+
+    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        made = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.returncode == code, made.stderr
+        return made
+
+    return run
+
+
+def test_it_runs_and_is_refused_what_it_does_not_have(python: Persimchat, tmp_path: Path):
+    told = python("-m", "persimchat", "run", "Friendship", *TALK).stdout
+    assert len(re.findall(r"^\[\d+\]|^\S.*: ", told, re.MULTILINE)) >= 5
+    (folder,) = (tmp_path / "conversations").glob("*/")
+    with closing(sqlite3.connect(folder / "run.sqlite")) as log:
+        said = log.execute("SELECT turn, speaker FROM utterances ORDER BY turn").fetchall()
+        asked = log.execute("SELECT module FROM requests").fetchall()
+    assert [turn for turn, _ in said] == [1, 2, 3, 4, 5] and len({name for _, name in said[:4]}) == 4
+    assert {module for (module,) in asked} == {"natural_language"}
+    estimated = python("-m", "persimchat", "estimate", "Friendship", *TALK, "--json").stdout
+    assert json.loads(estimated)["at_most"]["total"]["calls"] == len(asked)
+    replayed = python("-m", "persimchat", "replay", "latest").stdout
+    assert "The same, byte for byte" in replayed
+    refused = python("-m", "persimchat", "run", "Friendship", *TALK, "--judge-window", "5", code=2).stderr
+    assert "judge_window=5 does not go with a round of toasts; it is a setting of debates" in " ".join(refused.split())
+
+
+def test_it_is_an_axis_of_an_experiment(python: Persimchat, tmp_path: Path):
+    file = {
+        "name": "toasting",
+        "base": {"topic": "Friendship", "settings": {"model": "offline", "max_messages": 4}},
+        "grid": {"mode": ["discussion", "toast"], "seed": [1, 2]},
+        "measures": {"evaluators": ["balance"]},
+        "compare": [{"by": "mode"}],
+    }
+    (tmp_path / "toasting.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
+    told = python("-m", "persimchat", "experiment", "run", "toasting.yaml", "--yes").stdout
+    assert "4 of 4" in told or "4 done" in told, told
+    report = (tmp_path / "results/toasting/report.html").read_text(encoding="utf-8")
+    assert "toast" in report
+    listed = json.loads(
+        python("-m", "persimchat", "runs", "--json", "--mode", "toast", "--out", "results/toasting/runs").stdout
+    )
+    assert len(listed) == 2
+
+
+def test_documents_and_studio_have_it(python: Persimchat):
+    script = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tools")!r})
+from generate_docs import kinds_table, settings_tables
+from persimchat.graph.studio import PRESETS, named
+from persimchat.prompts import prompt_hash, render
+assert "Raise your glass" in render("toast", blocks=[], words=25)[1].text and prompt_hash("toasts") != prompt_hash()
+print(kinds_table())
+print(settings_tables())
+print(PRESETS["toast"], sorted(named("toast").get_context_jsonschema()["properties"]))
+"""
+    told = python("-c", script).stdout
+    row = next(line for line in told.splitlines() if line.startswith("| Toasts |"))
+    assert "`mode: toast`" in row and "Everybody raises a toast in turn." in row and "`max_messages`" in row
+    assert "`discussion` · `debate` · `story` · `toast`" in told
+    shown = told.splitlines()[-1]
+    assert "{'mode': 'toast'}" in shown and "'max_messages'" in shown and "'judge_window'" not in shown
+
+
+def test_the_page_has_its_card_and_its_form(site: Path, browser: webdriver.Chrome, tmp_path: Path):
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+    server = Server(tmp_path, PYTHONPATH=path)
+    try:
+        browser.get(server.url)
+        wait = patient(browser)
+        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        click(
+            browser, "//button[@role='radio'][contains(., 'Toasts')][contains(., 'Everybody raises a toast in turn.')]"
+        )
+        write(browser, "Topic", "Friendship")
+        write(browser, "Message limit", "3")
+        click(browser, "//button[contains(., 'More settings')]")
+        click(browser, "//*[contains(@class, 'q-item')][contains(., 'who speaks next, how it ends')]")
+        wait.until(lambda b: field(b, "Message limit").get_attribute("value") == "3")
+        shown = [
+            one for one in browser.find_elements(By.XPATH, '//*[@aria-label="Judge\'s window"]') if one.is_displayed()
+        ]
+        assert shown == []
+        click(browser, START)
+        made = ended(browser, tmp_path)
+    finally:
+        server.close()
+    assert (made["settings"]["mode"], made["turn"]) == ("toast", 3)
+
+
+def test_a_broken_one_is_told_in_one_sentence(python: Persimchat, site: Path):
+    kind = site / "toasts/state.py"
+    kind.write_text("import nothing_like_it\n", encoding="utf-8")
+    try:
+        told = python("-m", "persimchat", "run", "Friendship", code=2).stderr
+    finally:
+        kind.write_text(STATE, encoding="utf-8")
+    assert "toasts.state:Toasts cannot be loaded: ModuleNotFoundError" in " ".join(told.split())
+    assert "Traceback" not in told
