@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 from offenders import check_each
 from pydantic import ValidationError
 
@@ -239,26 +241,45 @@ def test_prices_have_bounds(price: Any) -> None:
         load_settings(environment={}, prices={"a": [price, 1]})
 
 
-GIVEN = {
-    "judge_window": 5,
-    "rounds": 2,
-    "pattern": "selector",
-    "listeners": 3,
-    "analysis": True,
-    "memory_filtering": True,
-    "answer_format": "yesno",
-    "pruning": {"lambda": 0.5},
-    "seed": 4,
-}
+OTHER: dict[str, Any] = yaml.safe_load("""
+{max_messages: 7, pattern: selector, selection: softmax, selection_temperature: 2.0, allow_repeated_speaker: true,
+judge: persona, judge_window: 5, judge_every: 2, answer_format: yesno, model: offline, model_temperature: 0.5,
+model_top_p: 0.5, embedding: minilm, listeners: 3, planning_and_reflection: false, memory_filtering: true,
+emotional_retrieval: false, stm_retrieval: false, relationships: false, social_goals: false, speech_register: formal,
+utterance_words: 9, closing: 'on', closing_need: 3, human_turns: hand, analysis: true, pruning: {lambda: 0.5},
+budget_calls: 9, budget_tokens: 9, budget_usd: 9.0, seed: 4, rounds: 2, weights: {recency: 2.0}, ltm_capacity: 20,
+memory_tokens: 90, recent_utterances: 3, prompt_order: nbrmpec, repetition_check: false, repetition_overlap: 0.5,
+repetition_similarity: 0.5, repetition_window: 9, strict_answers: true, agent_models: {A: offline},
+module_models: {planning: offline}, module_temperatures: {planning: 0.5}, concurrent: false, max_concurrency: 3,
+requests_per_second: 2.0, answer_tokens: 99, context_tokens: 999, timeout_s: 9.0, local_slots: 2, local_context: 999,
+prices: {a: [1, 2]}, store: ephemeral, checkpoints: memory, companion: {silence_minutes: 9}}
+""")
+"""A value that is no default for every setting but those that choose a kind, and `choices`, which need a form."""
 
 
-@pytest.mark.parametrize("kind", [*kinds.KINDS, kinds.Fixed], ids=lambda kind: kind.__name__)
-def test_what_fits_a_kind_is_accepted_and_the_rest_is_refused(kind: type[kinds.Choice]) -> None:
-    """What `fitting` leaves out is what is refused, and changes nothing."""
-    chosen = kinds.chosen_by(kind)
-    fits = {n: v for n, v in kinds.fitting(GIVEN, **chosen).items() if n not in kind.ONLY}
-    assert Settings.model_validate({**chosen, **fits}).seed == 4
-    for name in GIVEN.keys() - fits.keys() - kind.ONLY.keys():
-        assert name in kinds.unheeded(chosen)
-        with pytest.raises(ValidationError, match="does not go with"):
-            Settings.model_validate({**chosen, name: GIVEN[name]})
+def test_the_table_has_every_setting() -> None:
+    assert OTHER.keys() | {"mode", "baseline", "cognition", "choices"} == ABOUT.keys()
+
+
+@pytest.mark.parametrize("kind", [*kinds.conversations(), *kinds.MINDS], ids=lambda kind: kind.__name__)
+def test_a_kind_heeds_a_setting_or_refuses_it_in_one_sentence(kind: type[kinds.Choice]) -> None:
+    """What it does not heed is passed over where comparisons set it for all kinds, and is refused elsewhere."""
+    mode = {"mode": "story"} if kind is kinds.Strategist else {}
+    chosen = {**mode, **kinds.chosen_by(kind)} if kind not in kinds.MINDS else {**mode, **kind.CHOSEN}
+    told = kinds.kinds_of(chosen)
+    for name, value in OTHER.items():
+        given = {**chosen, name: value}
+        only = [one.ONLY[name] for one in told if name in one.ONLY]
+        heeded = name not in kinds.unheeded(chosen) or any(name in one.PASSES for one in told)
+        if all(value in allowed for allowed in only) and heeded:
+            made = Settings.model_validate(given)
+            assert made.model_dump(mode="json", by_alias=True, include={name}, exclude_unset=True), name
+            continue
+        with pytest.raises(ValidationError) as refused:
+            Settings.model_validate(given)
+        (error,) = refused.value.errors()
+        said = error["msg"].removeprefix("Value error, ")
+        assert re.match(
+            rf"(the setting )?{name}(=\S+)? does not go with .+; (.+; )?(leave {name} out|set {name}=)", said
+        ), said
+        assert only or "it is a setting of" in said
