@@ -93,7 +93,7 @@ def blocks(
 
 def asked(task: str, given: Sequence[Block], seed: int = 0, **values: Any) -> str:
     """The offline model's answer."""
-    message = RenderedMessage.of(Source(task, tuple(given), values), "")
+    message = RenderedMessage.of(Source(task, tuple(given), values, str(values.get("module_name", ""))), "")
     return OfflineChatModel(seed=seed).answer([message])
 
 
