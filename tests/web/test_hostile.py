@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from web.conftest import Server, patient
+from web.conftest import Server, patient, press
 from web.hostile_runs import CHART, NAMES, SCRIPT, VUE, hostile_personas, hostile_run, hostile_setup
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
@@ -69,9 +69,12 @@ class Visitor:
         return list(self.browser.execute_script(SHOWN, selector))
 
     def press(self, selector: str) -> None:
-        element = self.shown(selector)
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
+        def found() -> WebElement:
+            element = self.shown(selector)
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            return element
+
+        press(self.browser, found)
 
     def escape(self, gone: str) -> None:
         """Close a dialog or a menu, and wait until it is gone."""
@@ -81,11 +84,16 @@ class Visitor:
 
     def hover(self) -> None:
         """Point at every chart, so that its tooltips are drawn."""
-        for chart in self._all(".charts svg.chart"):
-            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
-            for part in (-0.3, 0.0, 0.3):
-                across, down = round(chart.size["width"] * part), round(chart.size["height"] * part * 0.5)
-                ActionChains(self.browser).move_to_element_with_offset(chart, across, down).perform()
+
+        def pointed(_: object) -> bool:
+            for chart in self._all(".charts svg.chart"):
+                self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+                for part in (-0.3, 0.0, 0.3):
+                    across, down = round(chart.size["width"] * part), round(chart.size["height"] * part * 0.5)
+                    ActionChains(self.browser).move_to_element_with_offset(chart, across, down).perform()
+            return True
+
+        self.wait.until(pointed)  # again where one was drawn anew meanwhile
 
     def check(self, where: str) -> None:
         """Nothing ran, nothing came from elsewhere, and the page is no wider than the window."""

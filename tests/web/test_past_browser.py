@@ -172,7 +172,7 @@ def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, brows
     try:
         phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-        page.named("More actions for this run").click()  # one menu has all of them
+        page.press_named("More actions for this run")  # one menu has all of them
         for line in ("Branch from this message", "Report (new tab)", "Name and tags…", "Delete"):
             page.reading(line)
         assert browser.execute_script(WIDE) is False

@@ -14,7 +14,8 @@ from run_files import run_json
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from web.conftest import Server, patient
+from selenium.webdriver.remote.webelement import WebElement
+from web.conftest import Server, patient, press
 from web.npm import axe_core
 from web.test_accessibility import Eyes
 
@@ -32,9 +33,12 @@ def write(browser: webdriver.Chrome, label: str, text: str) -> None:
 
 
 def click(browser: webdriver.Chrome, xpath: str) -> None:
-    element = patient(browser).until(lambda b: b.find_element(By.XPATH, xpath))
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-    element.click()
+    def found() -> WebElement:
+        element = patient(browser).until(lambda b: b.find_element(By.XPATH, xpath))
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        return element
+
+    press(browser, found)
 
 
 def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from run_files import logged
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from web.conftest import Server, press
 from web.fitting import AT_WIDTHS, WIDE
 from web.npm import axe_core
@@ -89,9 +90,12 @@ def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> N
     page.reading("7 of 20")
     assert page.named("Meetings, round 1").get_attribute("aria-current") == "step"
     press(browser, ".story-eyes .q-field__control")
-    page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".q-menu .q-item"))
-    option = next(e for e in browser.find_elements(By.CSS_SELECTOR, ".q-menu .q-item") if "Veikko" in e.text)
-    option.click()
+
+    def option() -> WebElement:
+        entries = (By.CSS_SELECTOR, ".q-menu .q-item")
+        return page.wait.until(lambda b: next((one for one in b.find_elements(*entries) if "Veikko" in one.text), None))
+
+    press(browser, option)
     page.wait.until(lambda b: said(b) == texts[4:6])
     assert faults(browser) == []
 
