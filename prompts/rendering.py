@@ -99,20 +99,27 @@ def _finalize(value: Any) -> Markup:
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 
+def _templates(folder: Path) -> dict[str, Path]:
+    """The templates in a folder and below it, by name, in order."""
+    return {path.name: path for path in sorted(folder.rglob("*.jinja"), key=lambda path: path.name)}
+
+
+_OURS: Final = _templates(_FOLDER)
+
+
 @cache
-def _folders() -> dict[str, Path]:
-    """The folders of templates by package: ours, and those of packages that add kinds of conversation."""
-    packages = {kind.TEMPLATES for kind in added().values() if kind.TEMPLATES}
-    return {"": _FOLDER} | {one: Path(str(resolve_name(one).__file__)).parent / "templates" for one in sorted(packages)}
+def _folder_of(package: str) -> Path:
+    """The templates of a package that adds a kind of conversation."""
+    return Path(str(resolve_name(package).__file__)).parent / "templates"
 
 
 @cache
 def _source(name: str) -> str:
     """A template. Each is read as a module is, once, so that an event loop takes it that refuses other files."""
-    for folder in _folders().values():
-        path = str(folder / name)
+    others = (_folder_of(kind.TEMPLATES) / name for kind in added().values() if kind.TEMPLATES)
+    for path in [_OURS[name]] if name in _OURS else others:
         with suppress(FileNotFoundError):
-            return SourceFileLoader(name, path).get_data(path).decode("utf-8")
+            return SourceFileLoader(name, str(path)).get_data(str(path)).decode("utf-8")
     raise TemplateNotFound(name)
 
 
@@ -248,7 +255,6 @@ def prompt_hash(package: str = "") -> str:
         package: one that adds a kind of conversation, whose templates count, too.
     """
     digest = hashlib.sha256()
-    for folder in (_folders()[one] for one in dict.fromkeys(("", package))):
-        for name in sorted(path.name for path in folder.glob("*.jinja")):
-            digest.update(f"{name}\0{_source(name)}\0".encode())
+    for name in [*_OURS, *(_templates(_folder_of(package)) if package else ())]:
+        digest.update(f"{name}\0{_source(name)}\0".encode())
     return digest.hexdigest()[:16]

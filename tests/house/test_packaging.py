@@ -291,6 +291,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
     ("folder", "ending", "least"),
     [
         ("persimchat/prompts/templates", ".jinja", 10),
+        ("persimchat/prompts/templates/minds", ".jinja", 20),
         ("persimchat/reports/templates", ".jinja", 7),
         ("persimchat/personas/mappings", ".yaml", 6),
         ("persimchat/personas/shipped", ".yaml", 10),
