@@ -20,7 +20,7 @@ from ..models.health_check import check_model, named_models, reach
 from ..models.naming import default_model_name
 from ..models.waiting import waiting_for
 from ..state.errors import InputError, PerSimChatError
-from ..state.memory import new_memory
+from ..state.minds.memory import new_memory
 from ..state.settings import Settings
 
 _AGENT = "doctor"

@@ -27,7 +27,7 @@ from persimchat.runs.companion.folder import companion_settings
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion.place import Place
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.memory import new_memory
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "loopback" / "server.py"
 PLACE = Place.model_validate(

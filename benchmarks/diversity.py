@@ -36,7 +36,7 @@ from persimchat.evaluation.diversity.texts import (
     max_similarity,
     sim,
 )
-from persimchat.state.speech import words
+from persimchat.state.minds.speech import words
 
 DIFFERENT = 20_000
 UTTERANCES = 10

@@ -24,14 +24,14 @@ from persimchat.models.attention.forward import Cache, Llama
 from persimchat.models.attention.scores import per_piece
 from persimchat.models.attention.scoring import GgufModel, scorer_of
 from persimchat.models.registry import close_models, ready_model
-from persimchat.nodes import pruning as method
+from persimchat.nodes.minds import pruning as method
 from persimchat.personas.scenario import load_scenario
 from persimchat.prompts.fitting import Question
 from persimchat.prompts.spans import spans, units_of
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.at_turn import PastPrompt, past_prompts
 from persimchat.runs.run.simulation import run_simulation
-from persimchat.state.pruning import Pruning, rounded, select
+from persimchat.state.minds.pruning import Pruning, rounded, select
 from persimchat.state.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

@@ -20,7 +20,7 @@ import yaml
 
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.memory.retrieval import Candidates, Cue, retrieve
-from persimchat.state.emotion import EMOTIONS
+from persimchat.state.minds.emotion import EMOTIONS
 from persimchat.state.settings import RetrievalWeights
 
 STREAMS: Final = {"Isabella Rodriguez": "isabella_rodriguez", "Maria Lopez": "maria_lopez"}

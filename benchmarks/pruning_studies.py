@@ -37,15 +37,15 @@ from persimchat.evaluation.published.figures import figures
 from persimchat.models.attention.scores import Scorer
 from persimchat.models.attention.scoring import scorer_of
 from persimchat.models.registry import close_models, ready_model
-from persimchat.nodes.pruning import Prompt
+from persimchat.nodes.minds.pruning import Prompt
 from persimchat.prompts.fitting import Question
 from persimchat.prompts.spans import Unit, spans, units_of, without
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.at_turn import PastPrompt, past_prompts
 from persimchat.state.errors import InputError, MissingExtraError
-from persimchat.state.pruning import Order, rounded, select
+from persimchat.state.minds.pruning import Order, rounded, select
+from persimchat.state.minds.speech import words
 from persimchat.state.settings import Settings
-from persimchat.state.speech import words
 
 Reducer = Literal["sum_mean", "mean_mean"]
 REDUCERS: Final[tuple[Reducer, ...]] = ("sum_mean", "mean_mean")

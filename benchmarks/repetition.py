@@ -67,8 +67,8 @@ import persimchat  # noqa: E402
 from persimchat.memory.utterance_vectors import UtteranceVectors  # noqa: E402
 from persimchat.runs.events import Uttered  # noqa: E402
 from persimchat.state.errors import ModelError  # noqa: E402
+from persimchat.state.minds.speech import nearness  # noqa: E402
 from persimchat.state.settings import Settings  # noqa: E402
-from persimchat.state.speech import nearness  # noqa: E402
 
 SHARED = Path(os.environ.get("PERSIMCHAT_SHARED") or ROOT.parent / "shared") / "data"
 FEW = ["What should our town do with the old railway station?", "Is it ever right to lie?", "Which pet suits a flat?"]

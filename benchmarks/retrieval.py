@@ -20,8 +20,8 @@ import numpy as np
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.recollection import Mirror, discard, memories_of, recall, remember, save
 from persimchat.memory.retrieval import Cue, retrieve
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.memory import Memory, new_memory
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.memory import Memory, new_memory
 from persimchat.state.settings import Settings
 
 WORDS = ["river", "budget", "winter", "friend", "school", "garden", "letter", "music", "bridge", "market", "summer"]

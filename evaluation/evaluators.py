@@ -16,8 +16,15 @@ from typing import Any, Final
 from ..reports.summary import count_words, mean
 from ..state.debates.answers import parse_answer, same_answer
 from ..state.errors import InputError
+from ..state.minds.speech import (
+    ASKED_AGAIN_FOR_OTHERS_WORDS,
+    LEAST_WORDS,
+    OTHERS_WORDS_REMOVED,
+    overlaps,
+    own_words,
+    size,
+)
 from ..state.plain_text import folded
-from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, LEAST_WORDS, OTHERS_WORDS_REMOVED, overlaps, own_words, size
 from .statistics.intervals import COUNT, SHARE, UNIT
 
 Outputs = dict[str, Any]
@@ -27,7 +34,7 @@ Feedback = dict[str, Any]
 def repetition_of(outputs: Outputs) -> list[float]:
     """How much of each utterance was said before: the greatest share of its n-grams in an earlier one, 0–1.
 
-    Source: n-gram precision, Papineni et al. 2002, as `persimchat.state.speech` computes it. Utterances of fewer
+    Source: n-gram precision, Papineni et al. 2002, as `persimchat.state.minds.speech` computes it. Utterances of fewer
     than six words repeat nothing.
     """
     texts = _texts(outputs)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from ..models.answers import answer_text, find_object, stop_problem
 from ..models.recording import Row, asking_of, from_record
 from ..runs.folder.reading import Record, calls_of
-from ..state.speech import words
+from ..state.minds.speech import words
 from ..state.stories.judgement import ballot_schema, choice_schema, review_schema
 from ..state.stories.standing import camps
 from ..state.stories.story import Story
@@ -214,7 +214,7 @@ def _percent(hits: Sequence[bool]) -> float | None:
 
 WORDS, CHARACTERS = "words", "characters"
 PIECES: Final[Mapping[str, Callable[[str], Sequence[str]]]] = {WORDS: words, CHARACTERS: list}
-"""What a text is divided into: words as `persimchat.state.speech` has them (without case and punctuation), or
+"""What a text is divided into: words as `persimchat.state.minds.speech` has them (without case and punctuation), or
 characters as they were written."""
 UNITS: Final[Mapping[str, float]] = {"bits": math.log(2), "nats": 1.0}
 """The units, each in nats."""

@@ -33,7 +33,7 @@ from ..runs.log import Kind, Kinds, Log
 from ..state.document import Document
 from ..state.errors import InputError
 from ..state.kinds import unheeded
-from ..state.pruning import Pruning
+from ..state.minds.pruning import Pruning
 from ..state.settings import MODES
 from ..state.validation_errors import input_error
 from .axes import Label

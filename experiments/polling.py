@@ -28,7 +28,7 @@ from ..runs.folder.manifest import Manifest
 from ..runs.folder.reading import Record, answers_of, read_manifest, read_run
 from ..runs.run.at_turn import Standpoint, listening, minded
 from ..state.errors import InputError
-from ..state.mind import in_step
+from ..state.minds.mind import in_step
 from ..state.persona import Persona
 from ..state.settings import ABOUT, BUDGETS, Settings
 from .estimate import ESTIMATED_AS_ONE

@@ -13,7 +13,7 @@ from ..evaluation.diversity.texts import ORDERS
 from ..evaluation.published.figures import Direction, FigurePaper, FigureTable, Plain, figures
 from ..evaluation.statistics.claims import Claim, family
 from ..memory.embeddings import LEXICAL
-from ..state.pruning import Pruning, letters_of
+from ..state.minds.pruning import Pruning, letters_of
 from ..state.settings import MODES
 from .comparing import OF_THE_TASK, spread
 from .diversity import Levels

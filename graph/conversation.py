@@ -20,12 +20,12 @@ from ..models.attention.scoring import check_settings
 from ..models.failures import is_transient
 from ..models.ledger import current_ledger
 from ..nodes.assembling import assemble as assemble_conversation
-from ..nodes.awakening import settle_unfelt
-from ..nodes.judge import agreed_conclusion, give_verdict, word_majority
-from ..nodes.natural_language import Template, word_utterance
+from ..nodes.debates.judge import agreed_conclusion, give_verdict, word_majority
+from ..nodes.minds.awakening import settle_unfelt
+from ..nodes.minds.natural_language import Template, word_utterance
+from ..nodes.minds.overhearing import concern_of
+from ..nodes.minds.overhearing import overhear as remember_words
 from ..nodes.onlookers import analyse, select_speaker
-from ..nodes.overhearing import concern_of
-from ..nodes.overhearing import overhear as remember_words
 from ..nodes.people import intervene, need_of_person, person_appraises, person_speaks, person_takes_position, say
 from ..state.conversation import (
     Conversation,
@@ -39,8 +39,8 @@ from ..state.conversation import (
     utterances,
 )
 from ..state.errors import InputError, ModelError
-from ..state.listening import Listening, most_concerned, noticed
-from ..state.mind import Step, Utterance, in_step
+from ..state.minds.listening import Listening, most_concerned, noticed
+from ..state.minds.mind import Step, Utterance, in_step
 from ..state.settings import Settings
 from ..state.visibility import is_heard
 from . import phases
@@ -63,7 +63,7 @@ from .edges import (
 from .ending import closing_reason, ending, quiet_turns
 from .guiding import positions_due, resting
 from .langgraph_compat import Node, recompiled
-from .minds import build_awakening, build_hearing, build_thinking
+from .minds.building import build_awakening, build_hearing, build_thinking
 from .node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
 from .routing import candidates
 from .situation import situation_of

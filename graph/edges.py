@@ -10,8 +10,8 @@ from langgraph.types import Send
 from ..nodes.people import pending
 from ..state.conversation import Conversation, judge_mind, participants, utterances
 from ..state.intervention import Floor, Say
-from ..state.listening import was_asked
-from ..state.mind import Mind, Step, Utterance
+from ..state.minds.listening import was_asked
+from ..state.minds.mind import Mind, Step, Utterance
 from ..state.person_answer import PositionQuestion
 from ..state.settings import Settings
 from ..state.visibility import is_heard, is_public

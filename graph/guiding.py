@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from ..state.conversation import Conversation, each_utterance, participants
-from ..state.mind import GuideSituation, Utterance
+from ..state.minds.mind import GuideSituation, Utterance
 from ..state.person_answer import PositionQuestion, Put
 from ..state.poll import REPLIES, Guide, Poll
 from ..state.settings import Settings

@@ -22,7 +22,7 @@ from ..models.asking import UselessAnswer
 from ..models.failures import is_transient
 from ..models.ledger import current_ledger
 from ..state.errors import InputError, ModelError
-from ..state.mind import STORED, Mind, Step
+from ..state.minds.mind import STORED, Mind, Step
 from ..state.outcomes import Judged, weak_judgements
 from ..state.settings import Settings
 from . import phases

@@ -23,7 +23,7 @@ from langchain_core.tracers.schemas import Run
 from langgraph.types import Command
 
 from ..models.redaction import redact, scrub
-from ..state.mind import Utterance
+from ..state.minds.mind import Utterance
 from .langgraph_compat import Tracer
 
 _LEFT_OUT: Final = frozenset(

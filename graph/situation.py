@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..prompts.blocks import LEAST_MEMORY_COST
 from ..state import visibility
 from ..state.conversation import Conversation, each_utterance, participants
-from ..state.mind import Mind, Situation, Step, Utterance, in_step
+from ..state.minds.mind import Mind, Situation, Step, Utterance, in_step
 from ..state.persona import Relationship
 from ..state.settings import Settings
 from .guiding import as_seen, limit_of

@@ -14,10 +14,10 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..state.emotion import EMOTIONS
 from ..state.errors import InputError
-from ..state.memory import Memory
-from ..state.mind import Recalled
+from ..state.minds.emotion import EMOTIONS
+from ..state.minds.memory import Memory
+from ..state.minds.mind import Recalled
 from ..state.settings import Settings
 from .chroma_client import EPHEMERAL, RUN, resolved
 from .embedding_texts import Space, embed

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..state.mind import Recalled
+from ..state.minds.mind import Recalled
 from ..state.settings import RetrievalWeights
 
 RECENCY_DECAY: Final = 0.995

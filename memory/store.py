@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from ..models.redaction import short
 from ..state.errors import InputError, MachineError
-from ..state.memory import Memory
+from ..state.minds.memory import Memory
 from .chroma_client import EPHEMERAL, blank_spare, connect, errors, resolved
 from .retrieval import Vectors
 

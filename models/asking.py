@@ -15,12 +15,12 @@ from pydantic import BaseModel
 
 from ..prompts.fitting import Question
 from ..state.errors import ModelError
-from ..state.judgement import in_parts
-from ..state.mind import Call
+from ..state.minds.judgement import in_parts
+from ..state.minds.mind import Call
+from ..state.minds.speech import whole_sentences
 from ..state.outcomes import Outcome
 from ..state.plain_text import shortened
 from ..state.settings import Settings
-from ..state.speech import whole_sentences
 from . import ladder
 from .answers import (
     ALL_THINKING,

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from ..prompts import render
 from ..prompts.fitting import Question, prompt_size
 from ..state.errors import ModelError, PerSimChatError
-from ..state.mind import Call
+from ..state.minds.mind import Call
 from ..state.settings import Settings
 from . import capacity, ladder
 from .answers import was_cut

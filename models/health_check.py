@@ -22,7 +22,7 @@ from langchain_core.messages import HumanMessage
 
 from ..prompts import render
 from ..state.errors import InputError, ModelError
-from ..state.judgement import Action
+from ..state.minds.judgement import Action
 from ..state.plain_text import one_line
 from ..state.settings import Settings
 from . import ladder

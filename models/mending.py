@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from ..state.judgement import PARTS, Judgement
+from ..state.minds.judgement import PARTS, Judgement
 from ..state.outcomes import Outcome
 
 T = TypeVar("T", bound=BaseModel)

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from ..prompts.blocks import estimated_tokens
 from ..state.document import table
 from ..state.errors import BudgetExhausted
-from ..state.mind import Call
+from ..state.minds.mind import Call
 from ..state.settings import Settings
 from .answers import answer_text
 from .naming import ModelName

@@ -13,12 +13,12 @@ from ..personas.names import full_name
 from ..personas.scenario import default_participants, make_scenario
 from ..state.conversation import Conversation, ConversationInput, utterances
 from ..state.errors import InputError
-from ..state.mind import Mind
+from ..state.minds.mind import Mind
 from ..state.persona import Persona
 from ..state.scenario import Scenario
 from ..state.settings import Settings
 from ..state.stories.story import Story
-from .judge import judge_name
+from .debates.judge import judge_name
 
 
 def _topic(state: ConversationInput) -> str:

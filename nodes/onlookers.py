@@ -18,10 +18,10 @@ from typing_extensions import TypedDict
 from ..models.asking import ask
 from ..models.failures import TransientModelError
 from ..prompts import blocks
-from ..state.addressing import addressees
 from ..state.errors import ModelError
-from ..state.judgement import Judgement, Reason, Score
-from ..state.mind import Situation, Utterance
+from ..state.minds.addressing import addressees
+from ..state.minds.judgement import Judgement, Reason, Score
+from ..state.minds.mind import Situation, Utterance
 from ..state.plain_text import full_names
 from ..state.settings import Settings
 

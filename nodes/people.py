@@ -13,11 +13,11 @@ from typing_extensions import TypedDict
 
 from ..memory.consolidation import admit
 from ..state.conversation import Conversation, as_message, new_utterance, participants, utterance_id
-from ..state.emotion import EmotionalState
 from ..state.errors import InputError
 from ..state.intervention import MODERATOR, AnyIntervention, Choose, Floor, Hand, NewTopic, Say, Stop, intervention
-from ..state.memory import new_memory
-from ..state.mind import Mind, Situation, Step, Utterance
+from ..state.minds.emotion import EmotionalState
+from ..state.minds.memory import new_memory
+from ..state.minds.mind import Mind, Situation, Step, Utterance
 from ..state.person_answer import (
     Asked,
     PersonAnswer,

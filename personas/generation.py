@@ -18,9 +18,9 @@ from ..models.asking import Answer, ask
 from ..models.failures import TransientModelError
 from ..models.naming import parse_model_name
 from ..models.registry import model_name, ready_model
-from ..state.addressing import first_name
 from ..state.errors import InputError, ModelError
-from ..state.mind import Call
+from ..state.minds.addressing import first_name
+from ..state.minds.mind import Call
 from ..state.persona import Persona
 from ..state.plain_text import folded, one_line
 from ..state.settings import Settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..state.baselines.rounds import Tally, reasons_of
-from ..state.mind import Mind, Situation, Utterance
+from ..state.minds.mind import Mind, Situation, Utterance
 from ..state.persona import Persona
 from .blocks import Block, Item, basic_information, plan_and_identity, relationships
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..state.debates.verdict import answer_description
-from ..state.emotion import EMOTIONS
-from ..state.memory import Memory
-from ..state.mind import Mind, Situation, Utterance
+from ..state.minds.emotion import EMOTIONS
+from ..state.minds.memory import Memory
+from ..state.minds.mind import Mind, Situation, Utterance
 from ..state.person_answer import Put
 from ..state.persona import Persona, field_levels, knowledge_level
 from ..state.plain_text import shortened

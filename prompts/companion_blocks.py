@@ -12,8 +12,8 @@ from typing import Any
 from ..state.companion import CompanionSituation, Label
 from ..state.companion.clock import ago, in_words
 from ..state.companion.trust import bounds
-from ..state.memory import Memory
-from ..state.mind import Situation
+from ..state.minds.memory import Memory
+from ..state.minds.mind import Situation
 from .blocks import Block, Item, estimated_tokens
 
 _FACT_COST = 12

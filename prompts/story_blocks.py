@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..state.memory import Memory
-from ..state.mind import Situation, Utterance
+from ..state.minds.memory import Memory
+from ..state.minds.mind import Situation, Utterance
 from ..state.stories.standing import StoryMind, StorySituation, strongest
 from . import blocks
 from .blocks import Block, Item, last_utterances

@@ -11,7 +11,7 @@ from ..runs.events import Happened
 from ..runs.folder.lines import BALLOTS
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
-from ..state.emotion import EMOTIONS
+from ..state.minds.emotion import EMOTIONS
 from .charts.lines import Lane, Mark, Series, lanes
 from .charts.model import ENGLISH, WIDTH, Chart, Point, Words
 from .charts.talk import IN_ENGLISH

@@ -28,7 +28,7 @@ from ..models.registry import model_name
 from ..nodes.assembling import refuse_unfit
 from ..nodes.baselines.rounds import Given, Method, answering_prompt, decision_values
 from ..nodes.baselines.script import WRITER, script_prompt
-from ..nodes.judge import judge_name
+from ..nodes.debates.judge import judge_name
 from ..nodes.onlookers import ANALYST, SELECTOR
 from ..personas.catalogue import judge_persona
 from ..prompts import render
@@ -53,7 +53,7 @@ from .estimate_sizes import (
 from .estimate_story import story_rows
 
 if TYPE_CHECKING:
-    from ..state.mind import Utterance
+    from ..state.minds.mind import Utterance
 
 
 _BYTES_A_TOKEN = 4

@@ -19,25 +19,25 @@ from ..models.exchange import wording
 from ..models.naming import ModelName
 from ..models.schemas import prompt_schema
 from ..models.usage import cost_usd
-from ..nodes.appraising import AT_ONCE, parts_of, prompt_values
-from ..nodes.context import common_blocks
-from ..nodes.judge import judge_blocks
-from ..nodes.natural_language import in_order
+from ..nodes.debates.judge import judge_blocks
+from ..nodes.minds.appraising import AT_ONCE, parts_of, prompt_values
+from ..nodes.minds.context import common_blocks
+from ..nodes.minds.natural_language import in_order
+from ..nodes.minds.revision import question_of
 from ..nodes.onlookers import selection_schema
-from ..nodes.revision import question_of
 from ..prompts import blocks, render
 from ..prompts.blocks import LEAST_MEMORY_COST, Item, estimated_tokens, within_budget
 from ..prompts.spans import together, units_of
-from ..state import judgement
 from ..state.baselines.rounds import answering_schema, decision_schema
 from ..state.debates.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
 from ..state.document import table
-from ..state.emotion import EMOTIONS
-from ..state.memory import Memory, MemoryKind, given_memories, new_memory
-from ..state.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
+from ..state.minds import judgement
+from ..state.minds.emotion import EMOTIONS
+from ..state.minds.memory import Memory, MemoryKind, given_memories, new_memory
+from ..state.minds.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
+from ..state.minds.pruning import select
 from ..state.persona import Persona
 from ..state.poll import Guide
-from ..state.pruning import select
 from ..state.scenario import Scenario
 from ..state.settings import Settings
 

@@ -17,7 +17,7 @@ from ..runs.folder.manifest import Manifest
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record, calls_of
 from ..runs.folder.validation import checked
-from ..state.emotion import EMOTIONS
+from ..state.minds.emotion import EMOTIONS
 from ..state.stories.standing import strongest
 from .export_tables import SETTINGS, SHARED, TABLES
 from .guide import fresh_themes, sections

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model,
 
 from ..runs.folder.parts import Count, Points, Seconds, Share, Spoken, Turn
 from ..state.document import table
-from ..state.emotion import Level
+from ..state.minds.emotion import Level
 from ..state.settings import Settings
 from .tables import column
 

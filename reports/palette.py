@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from ..memory.retrieval import COMPONENTS
 from ..state.document import table
-from ..state.emotion import EMOTIONS
+from ..state.minds.emotion import EMOTIONS
 from ..state.plain_text import one_line
 
 

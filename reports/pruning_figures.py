@@ -1,6 +1,6 @@
 """What utterances were worded without, in figures and words: by agent, by turn, by block, and as the report shows it.
 
-Pure functions of minds, whose records come from `state/pruning.py`.
+Pure functions of minds, whose records come from `state/minds/pruning.py`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..runs.folder.parts import MindRecord, is_empty, is_none
+from ..state.minds.pruning import TEXT, Check, Pruned, PrunedItem
 from ..state.plain_text import one_line, shortened
-from ..state.pruning import TEXT, Check, Pruned, PrunedItem
 from .charts.bars import bars as chart_bars
 from .charts.model import Chart
 from .palette import Person

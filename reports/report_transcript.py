@@ -12,7 +12,7 @@ from ..runs.events import Analysed, Judged, Silenced, Uttered
 from ..runs.folder.lines import RecordedIntervention, happening_in_words
 from ..runs.folder.parts import MindRecord, Thought
 from ..runs.folder.reading import Record
-from ..state.emotion import EMOTIONS
+from ..state.minds.emotion import EMOTIONS
 from ..state.plain_text import one_line
 from .palette import Person
 from .pruning_figures import LeftOut, left_out_of

@@ -25,7 +25,7 @@ from ..runs.companion.personal_data import Person, carried, memories_of
 from ..runs.companion.session import Companion
 from ..state.companion import Exchange, Tie, thread_id
 from ..state.errors import InputError
-from ..state.memory import Memory
+from ..state.minds.memory import Memory
 from .tables import markdown, tidy
 
 Remembered = dict[str, Any]

@@ -32,7 +32,7 @@ from ..models.recording import Request
 from ..models.registry import ready_model
 from ..models.waiting import waiting_for
 from ..personas.catalogue import shipped
-from ..state import judgement, mind
+from ..state.minds import judgement, mind
 from ..state.scenario import Scenario
 from ..state.settings import MODULES, OUTSIDE, Settings
 from .run.simulation import input_of

@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from .debates.answers import AnswerFormat
 from .debates.verdict import answer_description, answer_type
-from .emotion import Level
-from .judgement import Explanation, Judgement, Sentence, cut_to
+from .minds.emotion import Level
+from .minds.judgement import Explanation, Judgement, Sentence, cut_to
 from .setting import no_switch
 
 # The bounds come before the validator; after it, JSON schemas would not have them under their names.

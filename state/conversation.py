@@ -12,9 +12,9 @@ from pydantic import Field, TypeAdapter
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from .addressing import addressees
 from .debates.verdict import Conclusion, VerdictRecord
-from .mind import Mind, Utterance
+from .minds.addressing import addressees
+from .minds.mind import Mind, Utterance
 from .outcomes import Streak, add_outcomes, add_to_streaks
 from .persona import RELATIONSHIP_TYPES, Persona, Relationship
 
@@ -187,7 +187,7 @@ class Conversation(ConversationInput, total=False):
     """The outer graph's channels. They hold plain values and LangChain messages only."""
 
     agents: Minds
-    """Minds by agent's name, in order of listing (state/mind.py); in debates a persona judge's comes last."""
+    """Minds by agent's name, in order of listing (state/minds/mind.py); in debates a persona judge's comes last."""
     turn: int
     """Utterances so far: the simulation's clock."""
     stop_reason: str

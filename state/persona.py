@@ -20,8 +20,8 @@ from pydantic import (
 )
 
 from .document import table
-from .emotion import Level
 from .errors import suggestion
+from .minds.emotion import Level
 from .plain_text import name_as_written, seen
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]

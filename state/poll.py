@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 
 from .debates.answers import parse_answer
 from .debates.verdict import answer_description, answer_type
-from .judgement import Explanation, Judgement
+from .minds.judgement import Explanation, Judgement
 from .plain_text import one_line, seen, visible_form
 from .setting import Choice
 

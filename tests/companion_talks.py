@@ -15,7 +15,7 @@ from persimchat.graph.companion.records import Records
 from persimchat.models.offline import OfflineChatModel
 from persimchat.state.companion import Tie, new_person_id, thread_id
 from persimchat.state.companion.place import Place
-from persimchat.state.mind import Mind
+from persimchat.state.minds.mind import Mind
 from persimchat.state.settings import Settings
 
 ODA = {

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from persimchat.models.asking import Answer, Spoken, ask, speak
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.recording import Row
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -9,7 +9,7 @@ from typing import Any
 from persimchat.models.offline import OfflineChatModel
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
-from persimchat.state.emotion import EMOTIONS
+from persimchat.state.minds.emotion import EMOTIONS
 
 CALM = dict.fromkeys(EMOTIONS, 0)
 

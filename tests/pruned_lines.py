@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from persimchat.state.pruning import select
+from persimchat.state.minds.pruning import select
 
 PIECES = (
     ("basic_information", "description", "description:1", "- Description: A keeper of bees.", 5, 0.5),
@@ -17,7 +17,7 @@ PIECES = (
 
 
 def pruned(turn: int, strength: float = 0.6, pieces: Any = PIECES, **more: Any) -> dict[str, Any]:
-    """The record of one prompt, as `nodes/pruning.py` writes it: what goes is chosen by algorithm 1."""
+    """The record of one prompt, as `nodes/minds/pruning.py` writes it: what goes is chosen by algorithm 1."""
     gone = set(select([piece[5] for piece in pieces], strength))
     items = [
         {"block": block, "kind": kind, "id": key, "text": text, "words": words, "score": score, "removed": n in gone}

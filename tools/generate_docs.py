@@ -25,13 +25,13 @@ from persimchat.graph.baselines.rounds import build_mad
 from persimchat.graph.companion.calls import calls
 from persimchat.graph.companion.companion import studio_graph
 from persimchat.graph.companion.consolidating import LONG_TALK
-from persimchat.graph.minds import build_hearing, build_thinking
+from persimchat.graph.minds.building import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
 from persimchat.runs.folder.parts import StoryStanding
 from persimchat.state.kinds import Companion, conversations
 from persimchat.state.kinds.companion import CompanionSettings
-from persimchat.state.pruning import Check, Pruned, PrunedItem, Pruning
+from persimchat.state.minds.pruning import Check, Pruned, PrunedItem, Pruning
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 

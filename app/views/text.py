@@ -8,7 +8,7 @@ from typing import Final
 from ...reports.words import ENDINGS, count
 from ...runs.events import Concluded, Stopped, Totals
 from ...runs.folder.lines import CONDITION, conclusion_heading
-from ...state.emotion import dominant
+from ...state.minds.emotion import dominant
 from ...state.plain_text import one_line
 from ...state.settings import BASELINES
 

@@ -39,7 +39,7 @@ from ...runs.events import (
 from ...runs.folder.manifest import Manifest
 from ...runs.folder.parts import UNKNOWN, totals
 from ...runs.folder.reading import Record, calls_in, calls_of, past_events, read_run
-from ...state.pruning import Pruned
+from ...state.minds.pruning import Pruned
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
 """The state of a run: `asked` waits for a person; `unfinished` has no end and is not running."""

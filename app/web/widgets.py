@@ -12,8 +12,8 @@ from nicegui import context, ui
 
 from ...models.waiting import Waiting, waits_told
 from ...reports.palette import BLOCK_STYLES, EMOTION_STYLES, PART_STYLES, initials, person_style, preferred
-from ...state.emotion import EMOTIONS
 from ...state.errors import PerSimChatError
+from ...state.minds.emotion import EMOTIONS
 from ...state.plain_text import capitalised
 from .words import t
 

@@ -26,7 +26,7 @@ from ...state.companion import Label
 from ...state.companion.clock import ago
 from ...state.companion.judgement import Chunks, DayPlan, TalkDigest
 from ...state.companion.place import Clock, Place
-from ...state.judgement import PARTS, FocalPoints, Reflection, in_parts
+from ...state.minds.judgement import PARTS, FocalPoints, Reflection, in_parts
 from ...state.settings import Settings
 from .latency import measure_latency
 from .rows import Row

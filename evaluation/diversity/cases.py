@@ -20,7 +20,7 @@ from ...runs.events import OWN_ENDS, Uttered
 from ...runs.folder.manifest import Manifest
 from ...runs.folder.reading import Record, read_run
 from ...state.errors import InputError
-from ...state.pruning import Check, Pruned, Pruning, letters_of
+from ...state.minds.pruning import Check, Pruned, Pruning, letters_of
 from ...state.settings import ABOUT, Settings
 
 # What of a recorded run counts as a dialogue

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from ...memory.embedding_texts import embed
 from ...memory.embeddings import LEXICAL, MINILM, MINILM_PACKAGE
+from ...state.minds.speech import words
 from ...state.settings import Settings
-from ...state.speech import words
 
 TOKENS: Final[Mapping[str, Callable[[str], list[str]]]] = {"words": words, "whitespace": str.split}
 """How a text is divided: words without case, marks and punctuation, or what stands between white space."""

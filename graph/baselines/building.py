@@ -11,7 +11,7 @@ from langgraph.types import Checkpointer, Send
 
 from ...nodes.onlookers import analyse
 from ...state.conversation import Conversation, ConversationInput, ConversationOutput, utterances
-from ...state.mind import Utterance
+from ...state.minds.mind import Utterance
 from ...state.settings import Settings
 from .. import phases
 from ..compiled import ConversationGraph

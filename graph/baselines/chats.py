@@ -24,7 +24,7 @@ from langgraph.types import Checkpointer, Send
 from ...nodes.baselines.script import Written, write_script
 from ...state.baselines.script import Faults
 from ...state.conversation import Conversation, as_message, utterance_id, utterances
-from ...state.mind import Step
+from ...state.minds.mind import Step
 from ...state.settings import Settings
 from .. import phases
 from ..conversation import conclude, end_check, judge, select, spoken_words

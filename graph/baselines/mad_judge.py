@@ -23,7 +23,7 @@ from langgraph.types import Checkpointer, Send
 from ...nodes.baselines.rounds import decide
 from ...state.baselines.rounds import Side, Vote, conclusion_of, sides, tallied, verdict_of
 from ...state.conversation import Conversation, utterances
-from ...state.mind import Utterance
+from ...state.minds.mind import Utterance
 from ...state.settings import Settings
 from .. import phases
 from ..node import current_settings, route

@@ -27,7 +27,7 @@ from langgraph.types import Checkpointer, Send
 from ...nodes.baselines.rounds import Given, Method, conclude, counted, give_answer
 from ...state.baselines.rounds import rounds_of
 from ...state.conversation import Conversation, as_message, merge_minds, utterance_id, utterances
-from ...state.mind import Situation, Utterance
+from ...state.minds.mind import Situation, Utterance
 from ...state.settings import Settings
 from .. import phases
 from ..node import current_settings, route

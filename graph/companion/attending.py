@@ -13,12 +13,12 @@ from langchain_core.messages import RemoveMessage
 from langgraph.config import get_config
 from pydantic import ValidationError
 
-from ...state.addressing import addressees
 from ...state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
 from ...state.companion.leaving import is_goodbye
 from ...state.companion.state import CompanionState
 from ...state.companion.trust import walks_off
 from ...state.errors import InputError
+from ...state.minds.addressing import addressees
 from ...state.plain_text import clean, folded
 from ...state.settings import Settings
 from .digesting import taken_back

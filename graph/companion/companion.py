@@ -19,13 +19,13 @@ from ...nodes.companion.conversing import answer as word_answer
 from ...nodes.companion.conversing import why, with_recall
 from ...nodes.companion.events import Event
 from ...nodes.companion.view import returned
-from ...nodes.remembering import remember_thoughts, save_memories
+from ...nodes.minds.remembering import remember_thoughts, save_memories
 from ...state.companion import CompanionMind, Exchange, Happening, Occurrence, label_of
 from ...state.companion.day import activity_at, entry_at, is_asleep, may_hear, needs_plan
 from ...state.companion.happenings import new_ones, seen_after, unnamed
 from ...state.companion.state import CompanionInput, CompanionOutput, CompanionState
 from ...state.companion.trust import walks_off
-from ...state.mind import Step, in_step
+from ...state.minds.mind import Step, in_step
 from ...state.settings import Settings
 from ..context import Context
 from ..node import TRANSIENT, module_node, route

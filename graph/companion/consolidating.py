@@ -12,20 +12,20 @@ from langgraph.graph import END, START
 
 from ...memory.consolidation import admit
 from ...memory.recollection import memories_of, remember
-from ...nodes.appraising import wonder
 from ...nodes.companion.consolidating import consolidate
 from ...nodes.companion.view import known_hearers, returned
-from ...nodes.remembering import recall_for, remember_thoughts, save_memories
-from ...nodes.thinking import reflect
+from ...nodes.minds.appraising import wonder
+from ...nodes.minds.remembering import recall_for, remember_thoughts, save_memories
+from ...nodes.minds.thinking import reflect
 from ...state.companion import Tie
 from ...state.companion.facts import DROPPED, Line, has_any, outdated_words
 from ...state.companion.state import CompanionState
 from ...state.errors import ModelError
-from ...state.memory import Memory
-from ...state.mind import Mind, Step
+from ...state.minds.memory import Memory
+from ...state.minds.mind import Mind, Step
 from ...state.settings import Settings
 from ..langgraph_compat import UNCHECKPOINTED
-from ..minds import MindGraph, mind_builder
+from ..minds.building import MindGraph, mind_builder
 from .attending import is_own
 from .scene import Scene, about, gone, of_talk
 

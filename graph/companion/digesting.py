@@ -16,10 +16,10 @@ from ...state.companion import DIGESTED, CompanionMind, Exchange, Talk, Tie, lab
 from ...state.companion.state import CompanionState
 from ...state.companion.trust import appraised
 from ...state.errors import ModelError
-from ...state.mind import Mind, Step
+from ...state.minds.mind import Mind, Step
 from ...state.settings import Settings
 from ..langgraph_compat import UNCHECKPOINTED
-from ..minds import build_hearing
+from ..minds.building import build_hearing
 from . import ongoing
 from .scene import Scene, about, line_id
 

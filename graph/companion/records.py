@@ -21,8 +21,8 @@ from ...state.companion import CompanionMind, Tie, new_person_id, person_key, pe
 from ...state.companion.place import Agent, Place, place_of
 from ...state.companion.trust import START, start_of
 from ...state.errors import InputError, suggestion
-from ...state.memory import given_memories, goals_memory, profile_memory
-from ...state.mind import Mind
+from ...state.minds.memory import given_memories, goals_memory, profile_memory
+from ...state.minds.mind import Mind
 from ...state.plain_text import matching
 from ...state.settings import Settings
 

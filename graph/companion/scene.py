@@ -17,8 +17,8 @@ from ...state.companion.clock import moved
 from ...state.companion.day import activity_at
 from ...state.companion.place import Agent, Place
 from ...state.companion.state import LINE, CompanionState
-from ...state.emotion import EmotionalState
-from ...state.mind import Mind, Situation, Step, Utterance, in_step
+from ...state.minds.emotion import EmotionalState
+from ...state.minds.mind import Mind, Situation, Step, Utterance, in_step
 from ...state.settings import Settings
 from .records import Records, agent_of, lock_of, place_in
 

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from ...nodes.stories.context import AWAKENING, SETTLEMENT, UPDATE
 from ...state.conversation import participants, utterances
-from ...state.mind import Mind
+from ...state.minds.mind import Mind
 from ...state.settings import Settings
 from ...state.stories.standing import (
     Outcome,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from ...state.conversation import participants
-from ...state.mind import Step, Utterance, in_step
+from ...state.minds.mind import Step, Utterance, in_step
 from ...state.person_answer import Knowledge, Learned, StoryQuestion
 from ...state.settings import Settings
 from ...state.stories.standing import Seen, StorySituation

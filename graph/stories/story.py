@@ -15,7 +15,7 @@ from langgraph.types import Checkpointer, Send
 
 from ...models.failures import is_transient
 from ...nodes.assembling import refuse_unfit, topic_in
-from ...nodes.natural_language import Template, word_utterance
+from ...nodes.minds.natural_language import Template, word_utterance
 from ...nodes.people import intervene as carry_out_interventions
 from ...nodes.people import say
 from ...nodes.stories.acting import choose_partner, review, sum_up, take_stock, vote
@@ -25,7 +25,7 @@ from ...personas.scenario import load_story, make_scenario
 from ...state.conversation import as_message, participants, utterance_id, utterances
 from ...state.errors import InputError, ModelError
 from ...state.intervention import Choose, Floor, Say, intervention
-from ...state.mind import Step, Utterance
+from ...state.minds.mind import Step, Utterance
 from ...state.settings import Settings
 from ...state.stories.standing import StoryMind
 from ...state.stories.state import Act, StoryInput, StoryOutput, StoryState
@@ -36,7 +36,7 @@ from ..context import Context
 from ..conversation import assemble, spoken_words
 from ..edges import hearers
 from ..langgraph_compat import Node, recompiled
-from ..minds import (
+from ..minds.building import (
     build_answering,
     build_hearing,
     build_remembering,

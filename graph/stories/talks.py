@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from ...state.conversation import utterances
-from ...state.mind import Mind, Utterance
+from ...state.minds.mind import Mind, Utterance
 from ...state.settings import Settings
 from ...state.stories.state import Act, Do, Room, StoryState
 from ...state.stories.story import Stage, Story

@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from ...state import document
-from ...state.addressing import addressees
+from ...state.minds.addressing import addressees
 from ...state.plain_text import folded
 
 _SLOT: Final = re.compile(r"\{(\w+)(\^?)\}")

@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from ...state.emotion import EMOTIONS
+from ...state.minds.emotion import EMOTIONS
 from . import material
 from .material import capitalised, content_words, filled, generator, listed, normalised, read, short_name, word_pattern
 from .persona_facts import facts_of

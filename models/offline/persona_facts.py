@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ...state.addressing import first_name
+from ...state.minds.addressing import first_name
 from .material import deck, matching, permutation, read, with_article, word_list, word_pattern
 from .prompt import Prompt
 

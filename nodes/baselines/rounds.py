@@ -32,10 +32,10 @@ from ...state.baselines.rounds import (
 from ...state.conversation import new_utterance
 from ...state.debates.answers import joined, positions_of
 from ...state.debates.verdict import Conclusion, answer_description, with_conditions
-from ...state.mind import Mind, Situation, Utterance
+from ...state.minds.mind import Mind, Situation, Utterance
 from ...state.settings import Settings
-from ..context import persona_of
-from ..judge import judge_name, word_majority
+from ..debates.judge import judge_name, word_majority
+from ..minds.context import persona_of
 
 Method = Literal["mad", "mad_judge", "reconcile"]
 """A debate baseline, by its name in the settings."""

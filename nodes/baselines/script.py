@@ -21,7 +21,7 @@ from ...prompts import answer_blocks, blocks, render
 from ...prompts.fitting import followed_by
 from ...state.baselines.script import Faults, Line, faults, parse_script, shared_out
 from ...state.conversation import new_utterance
-from ...state.mind import Call, Mind, Situation, Utterance
+from ...state.minds.mind import Call, Mind, Situation, Utterance
 from ...state.settings import Settings
 
 WRITER: Final = "Script"

@@ -20,15 +20,15 @@ from ...prompts.blocks import basic_information
 from ...state.companion import STRANGER, Talk, Tie
 from ...state.companion.facts import Alike, Line, Origin, compared, outdated_words, take, without_outdated
 from ...state.companion.judgement import TalkDigest
-from ...state.emotion import EMOTIONS
 from ...state.errors import PromptTooLong
-from ...state.memory import Circumstance, Memory, new_memory
-from ...state.mind import Call, Mind, Utterance
+from ...state.minds.emotion import EMOTIONS
+from ...state.minds.memory import Circumstance, Memory, new_memory
+from ...state.minds.mind import Call, Mind, Utterance
 from ...state.outcomes import NEUTRAL
 from ...state.persona import ONE_SIDED, RELATIONSHIP_TYPES, Relationship
 from ...state.settings import Settings
-from ..appraising import as_heard
-from ..context import persona_of
+from ..minds.appraising import as_heard
+from ..minds.context import persona_of
 
 PART: Final = 40
 """Exchanges in one question."""

@@ -10,13 +10,13 @@ from ...models.asking import Spoken, speak
 from ...prompts import companion_blocks
 from ...state.companion import CompanionSituation, Label
 from ...state.companion.trust import words_at
-from ...state.memory import PINNED
-from ...state.mind import Step
+from ...state.minds.memory import PINNED
+from ...state.minds.mind import Step
+from ...state.minds.speech import own_words
 from ...state.plain_text import clean
 from ...state.settings import RetrievalWeights, Settings
-from ...state.speech import own_words
-from ..context import common_blocks, question, shown_memories
-from ..remembering import recall_for
+from ..minds.context import common_blocks, question, shown_memories
+from ..minds.remembering import recall_for
 
 _ORDER: Final = (
     "basic_information",

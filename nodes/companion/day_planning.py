@@ -26,10 +26,10 @@ from ...state.companion.day import (
 from ...state.companion.judgement import Chunks, DayPlan
 from ...state.companion.place import Agent, Place
 from ...state.errors import ModelError
-from ...state.mind import Step
+from ...state.minds.mind import Step
 from ...state.outcomes import Judged, judged
 from ...state.settings import Settings
-from ..context import common_blocks, persona_of, question
+from ..minds.context import common_blocks, persona_of, question
 
 WEIGHTY: Final = 7
 """The least importance of a fact that a day plan takes into account."""

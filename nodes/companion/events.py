@@ -19,11 +19,11 @@ from ...state.companion.happenings import is_idle, sentence_of
 from ...state.companion.judgement import RatedEvents, Reaction
 from ...state.companion.trust import bounds
 from ...state.errors import ModelError
-from ...state.memory import Circumstance
-from ...state.mind import Step
+from ...state.minds.memory import Circumstance
+from ...state.minds.mind import Step
 from ...state.outcomes import NEUTRAL, Judged, judged
 from ...state.settings import Settings
-from ..context import common_blocks, made_now, question, shown_memories
+from ..minds.context import common_blocks, made_now, question, shown_memories
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...memory.consolidation import admit, within
 from ...state.companion import CompanionMind
-from ...state.mind import STORED, Mind
+from ...state.minds.mind import STORED, Mind
 
 _OF_ITS_OWN: Final = ("companion", "alive", "unsaved", "stm", "recalled", "role")
 """Keys that go back into the mind by rules of their own, or not at all."""

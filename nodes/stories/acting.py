@@ -12,13 +12,13 @@ from typing import Any
 from ...models.asking import Answer, appraise
 from ...prompts import story_blocks
 from ...prompts.blocks import Block
-from ...state.judgement import Judgement
-from ...state.mind import Step
+from ...state.minds.judgement import Judgement
+from ...state.minds.mind import Step
 from ...state.outcomes import NEUTRAL, judged
 from ...state.person_answer import BallotKind
 from ...state.settings import Module, Settings
 from ...state.stories.judgement import Sentenced, Stock, Summary, ballot_schema, choice_schema, review_schema
-from ..context import made_now
+from ..minds.context import made_now
 from .context import AWAKENING, ablation_of, asked, known_blocks, part_of_act, schema_of, story_of, words_heard
 
 

@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 from ...prompts import blocks, story_blocks
 from ...prompts.blocks import Block
-from ...state.judgement import Judgement
-from ...state.mind import Step
+from ...state.minds.judgement import Judgement
+from ...state.minds.mind import Step
 from ...state.settings import Settings
 from ...state.stories.judgement import without
 from ...state.stories.standing import StoryMind, StorySituation
 from ...state.stories.story import Ablation
 from ...state.visibility import heard_by
-from ..context import persona_of, question
+from ..minds.context import persona_of, question
 
 AWAKENING: Final = "awakening"
 """The stage of first impressions, which change closeness alone and are no memory."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...state.mind import Silence, Step
+from ...state.minds.mind import Silence, Step
 from ...state.person_answer import Asked, PersonAnswer, StoryQuestion
 from ...state.settings import Settings
 from ..people import Given, answer_to, say, worded

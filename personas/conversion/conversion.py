@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 
 from ...state.document import MAX_BYTES, parse_value
 from ...state.errors import InputError
-from ...state.mind import Call
+from ...state.minds.mind import Call
 from ...state.persona import Persona
 from ...state.plain_text import folded, matching, one_line, quoted
 from ...state.settings import Settings

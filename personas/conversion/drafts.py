@@ -19,7 +19,7 @@ from ...models.naming import parse_model_name
 from ...models.registry import model_name, ready_model
 from ...state.document import Location, dotted
 from ...state.errors import InputError, ModelError
-from ...state.mind import Call
+from ...state.minds.mind import Call
 from ...state.persona import Persona
 from ...state.plain_text import folded, one_line, quoted
 from ...state.settings import Settings

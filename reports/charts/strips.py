@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from ...state.emotion import EMOTIONS
+from ...state.minds.emotion import EMOTIONS
 from ..palette import Person, emotion_style
 from ..stances import Position
 from .lines import AXIS, HEAD, LEFT, MARKS, Mark, marked, notes, turn_texts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...runs.events import Analysed, Judged
-from ...state.emotion import EMOTIONS
+from ...state.minds.emotion import EMOTIONS
 from ..palette import Person
 from ..stances import Position
 from ..summary import SCORES

@@ -21,10 +21,10 @@ from ...state.companion import CompanionMind, Tie, new_person_id, person_key, pe
 from ...state.companion.facts import Origin, Taken, edited, forgotten, outdated_words, pinned, without_outdated
 from ...state.companion.place import Agent, Place
 from ...state.document import Document, dotted
-from ...state.emotion import EMOTIONS
 from ...state.errors import InputError, MachineError, suggestion
-from ...state.memory import profile_memory
-from ...state.mind import Mind
+from ...state.minds.emotion import EMOTIONS
+from ...state.minds.memory import profile_memory
+from ...state.minds.mind import Mind
 from ...state.plain_text import folded
 from ...state.validation_errors import input_error
 from ..folder.lock import LOCK, PID, held

@@ -38,7 +38,7 @@ from ...state.companion.place import Place
 from ...state.configuration import load_settings
 from ...state.errors import InputError, MachineError, PerSimChatError, suggestion
 from ...state.folders import WORLDS
-from ...state.memory import Memory
+from ...state.minds.memory import Memory
 from ...state.plain_text import one_line
 from ...state.settings import Settings
 from ..folder.checkpoint_file import Serializer

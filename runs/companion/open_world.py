@@ -26,8 +26,8 @@ from ...state.companion import Happening, Tie, new_person_id, person_key, person
 from ...state.companion.clock import time_in
 from ...state.companion.happenings import changes_something, due, key_of, perceived, place_after
 from ...state.companion.place import Place
-from ...state.memory import Memory
-from ...state.mind import Mind
+from ...state.minds.memory import Memory
+from ...state.minds.mind import Mind
 from ...state.settings import Settings
 from ..log import Log
 from .events import Opened

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...state.companion import person_key
-from ...state.memory import PINNED, Memory
+from ...state.minds.memory import PINNED, Memory
 from ...state.plain_text import folded
 
 _FLEETING: Final = ("percept", "focal_points", "recalled", "plan", "weak", "silent", "listening", "pruned")

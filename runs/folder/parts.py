@@ -17,9 +17,9 @@ from pydantic import (
 )
 
 from ...models.usage import summed
-from ...state.emotion import Level
+from ...state.minds.emotion import Level
+from ...state.minds.pruning import Pruned
 from ...state.poll import Guide
-from ...state.pruning import Pruned
 
 Count = Annotated[int, Field(ge=0)]
 Turn = Annotated[int, Field(ge=0, le=10_000_000)]

@@ -25,18 +25,18 @@ from ...graph.stories.situation import for_act
 from ...memory.embeddings import LEXICAL, MINILM
 from ...memory.recollection import discard, memories_of, recall
 from ...memory.store import held_store
-from ...nodes.context import common_blocks
-from ...nodes.natural_language import prompt_of
-from ...nodes.pruning import Prompt, foreseen
+from ...nodes.minds.context import common_blocks
+from ...nodes.minds.natural_language import prompt_of
+from ...nodes.minds.pruning import Prompt, foreseen
 from ...prompts import blocks
 from ...prompts.blocks import Block
 from ...state.conversation import Conversation, participants
-from ...state.emotion import EmotionalState
 from ...state.errors import InputError, MachineError
-from ...state.memory import PINNED, Memory
-from ...state.mind import Mind, Situation, Step, Utterance, in_step
+from ...state.minds.emotion import EmotionalState
+from ...state.minds.memory import PINNED, Memory
+from ...state.minds.mind import Mind, Situation, Step, Utterance, in_step
+from ...state.minds.pruning import Pruned, Pruning
 from ...state.persona import Persona, Relationship
-from ...state.pruning import Pruned, Pruning
 from ...state.scenario import Scenario
 from ...state.settings import Settings
 from ...state.stories.state import StoryState

@@ -14,7 +14,7 @@ from langgraph.types import StateSnapshot
 
 from ...graph import phases
 from ...memory.store import held_store
-from ...nodes.awakening import able_to_change
+from ...nodes.minds.awakening import able_to_change
 from ...state.errors import InputError, PerSimChatError
 from ...state.scenario import Scenario
 from ...state.settings import ABOUT, Settings

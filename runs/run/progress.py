@@ -17,10 +17,10 @@ from ...graph.stories.talks import hears, last_at_once
 from ...memory.recollection import memories_of
 from ...models.recording import Request
 from ...state.conversation import judge_mind, participants, utterances
-from ...state.listening import was_asked
-from ...state.mind import Mind, is_awake
+from ...state.minds.listening import was_asked
+from ...state.minds.mind import Mind, is_awake
+from ...state.minds.pruning import Pruned
 from ...state.outcomes import Weak, by_module
-from ...state.pruning import Pruned
 from ...state.settings import Settings
 from ...state.visibility import is_heard
 from ..events import (

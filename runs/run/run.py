@@ -16,7 +16,7 @@ from ...graph import phases
 from ...graph.edges import lacks_conclusion
 from ...models.ledger import NotRecorded
 from ...models.redaction import redact
-from ...nodes.appraising import asked_as
+from ...nodes.minds.appraising import asked_as
 from ...state.errors import BudgetExhausted, MachineError, ModelError, PerSimChatError
 from ...state.outcomes import by_module, hopeless
 from ...state.settings import Settings

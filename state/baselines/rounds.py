@@ -17,8 +17,8 @@ from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, create_mo
 from ..debates.answers import AnswerFormat, Condition, joined, or_none, positions_of, same_answer, with_condition
 from ..debates.verdict import Conclusion, VerdictRecord, answer_description, answer_type, with_conditions
 from ..errors import InputError
-from ..judgement import Explanation, Judgement
-from ..mind import Utterance
+from ..minds.judgement import Explanation, Judgement
+from ..minds.mind import Utterance
 from ..settings import Settings
 
 _SHOWN: Final = 80

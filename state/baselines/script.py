@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from ..minds.speech import without_own_name
 from ..plain_text import clean, matching, one_line
-from ..speech import without_own_name
 
 
 class Line(NamedTuple):

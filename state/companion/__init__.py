@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from ..emotion import EMOTIONS
 from ..errors import InputError
+from ..minds.emotion import EMOTIONS
 from ..plain_text import clean, name_as_written
 
 LONGEST_PERSON: Final = 80

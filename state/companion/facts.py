@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from ..document import table
 from ..errors import InputError
-from ..judgement import LONGEST_SENTENCE
-from ..memory import Circumstance, Memory, new_memory
+from ..minds.judgement import LONGEST_SENTENCE
+from ..minds.memory import Circumstance, Memory, new_memory
 from ..plain_text import folded, one_line, shortened, visible_form
 from . import FACTS, Fact, Tie
 from .judgement import FoundFact

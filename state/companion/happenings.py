@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
-from ..addressing import first_name
+from ..minds.addressing import first_name
 from ..plain_text import clean, shortened
 from . import Happening
 from .place import IDLE, Place, Planned

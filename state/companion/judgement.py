@@ -1,6 +1,6 @@
 """The answers of a companion's modules: events, reactions, the day plan, consolidation.
 
-As in state/judgement.py, models read docstrings and descriptions as part of the JSON schema.
+As in state/minds/judgement.py, models read docstrings and descriptions as part of the JSON schema.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from ..emotion import Level
-from ..judgement import Judgement, Keyword, Reason, Sentence, cut_to
+from ..minds.emotion import Level
+from ..minds.judgement import Judgement, Keyword, Reason, Sentence, cut_to
 from . import About
 
 _Quote = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200), cut_to(200)]

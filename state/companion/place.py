@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from ..document import Location
-from ..emotion import EmotionalState
 from ..errors import InputError, suggestion
 from ..kinds.companion import CompanionSettings
+from ..minds.emotion import EmotionalState
 from ..persona import Persona, known_type
 from ..plain_text import name_as_written, quoted, visible_form
 from ..setting import Weight

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from ..judgement import Sentence
+from ..minds.judgement import Sentence
 from ..plain_text import folded, one_line
 from ..visibility import is_public
 

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from ..judgement import LONGEST_EXPLANATION, Explanation, Judgement, Sentence
+from ..minds.judgement import LONGEST_EXPLANATION, Explanation, Judgement, Sentence
 from ..plain_text import full_names
 from .answers import AnswerFormat, Condition, Stand, or_none, parse_answer, stands, with_condition
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from ..debates.answers import AnswerFormat
-from ..pruning import Pruning
+from ..minds.pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
 

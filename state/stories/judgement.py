@@ -1,6 +1,6 @@
 """The answers of models in a story: stocktaking, choice, summary, review, ballot; schemas made of names.
 
-As in `state/judgement.py`, the reason comes before the verdict, and models read descriptions.
+As in `state/minds/judgement.py`, the reason comes before the verdict, and models read descriptions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, create_model, model_validator
 
-from ..emotion import Level
-from ..judgement import Judgement, Keyword, Reason, Sentence, cut_to
+from ..minds.emotion import Level
+from ..minds.judgement import Judgement, Keyword, Reason, Sentence, cut_to
 from ..plain_text import full_names
 from ..setting import no_switch
 

@@ -38,8 +38,8 @@ from persimchat.evaluation.diversity.texts import (
 from persimchat.experiments import Experiment
 from persimchat.experiments.plan import plan
 from persimchat.models.attention.scores import Scores
+from persimchat.state.minds.speech import words
 from persimchat.state.settings import Settings
-from persimchat.state.speech import words
 
 A, B = [["a b a b"], ["a b c"]], [["a b d"], ["c c"]]
 

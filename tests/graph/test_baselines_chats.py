@@ -24,7 +24,7 @@ from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.speech import ASKED_AGAIN_FOR_REPETITION, OTHERS_WORDS_REMOVED, OWN_NAME_REMOVED
+from persimchat.state.minds.speech import ASKED_AGAIN_FOR_REPETITION, OTHERS_WORDS_REMOVED, OWN_NAME_REMOVED
 
 Start = Callable[..., Baseline]
 

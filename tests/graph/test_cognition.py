@@ -17,7 +17,7 @@ from persimchat.graph import build_conversation
 from persimchat.runs.events import MindChanged
 from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.judgement import PARTS, in_parts
+from persimchat.state.minds.judgement import PARTS, in_parts
 from persimchat.state.settings import Settings
 
 PEOPLE: list[dict[str, Any]] = [

@@ -18,7 +18,7 @@ from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import let_go, memories_of
 from persimchat.models.offline import OfflineChatModel
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.mind import Mind
+from persimchat.state.minds.mind import Mind
 from persimchat.state.settings import Settings
 
 

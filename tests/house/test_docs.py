@@ -54,7 +54,7 @@ from persimchat.runs.log import FORMAT
 from persimchat.runs.run import branch
 from persimchat.runs.run.resume import MAY_CHANGE
 from persimchat.state.intervention import intervention
-from persimchat.state.pruning import Check, Pruned, PrunedItem, select
+from persimchat.state.minds.pruning import Check, Pruned, PrunedItem, select
 from persimchat.state.settings import BUDGETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -162,9 +162,9 @@ def test_the_rule_of_areas_itself(source: str, module: str, wrong: int):
 @pytest.mark.parametrize(
     ("source", "package", "wrong"),
     [
-        ("from persimchat.state.mind import Mind", "persimchat.memory", 0),
+        ("from persimchat.state.minds.mind import Mind", "persimchat.memory", 0),
         ("from persimchat.memory.store import x", "persimchat.memory", 0),
-        ("from persimchat.nodes.appraising import feel", "persimchat.memory", 1),
+        ("from persimchat.nodes.minds.appraising import feel", "persimchat.memory", 1),
         ("import persimchat.graph.routing as r", "persimchat.nodes", 1),
         ("def f():\n    from persimchat.app import cli", "persimchat.runs", 1),
         ("from ..app import cli", "persimchat.runs", 1),

@@ -187,7 +187,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / ".venv")], check=True)
     (folder / "src" / "probe.py").write_text(
         "from persimchat.graph.routing import draw\n"
-        "from persimchat.state.emotion import nothing_there\n"
+        "from persimchat.state.minds.emotion import nothing_there\n"
         "reveal_type(draw)\n"
     )
     return folder

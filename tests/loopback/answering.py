@@ -183,7 +183,8 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any]:
     if task and task.group(1) in SCHEMAS:
         from langchain_core.utils.json_schema import dereference_refs
 
-        from persimchat.state import assessment, judgement
+        from persimchat.state import assessment
+        from persimchat.state.minds import judgement
 
         room = assessment if task.group(1) in EVALUATED else judgement
         return dereference_refs(getattr(room, SCHEMAS[task.group(1)]).model_json_schema())

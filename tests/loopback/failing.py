@@ -10,8 +10,9 @@ import pytest
 
 from loopback.answering import Fault, Reply, natural_answer
 from loopback.scripted import task_of
-from persimchat.graph import conversation, minds
+from persimchat.graph import conversation
 from persimchat.graph.companion import companion
+from persimchat.graph.minds import building
 from persimchat.graph.node import TRANSIENT
 
 HEARING = frozenset({"perception", "focal_points"})
@@ -63,5 +64,5 @@ class Failing:
 def retry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs that are built from now on try again as often as ever, but wait for next to nothing in between."""
     quick = TRANSIENT._replace(initial_interval=0.001, max_interval=0.002, jitter=False)
-    for module in (conversation, minds, companion):
+    for module in (conversation, building, companion):
         monkeypatch.setattr(module, "TRANSIENT", quick)

@@ -9,7 +9,8 @@ from offenders import check_each
 
 from loopback.answering import EVALUATED, SCHEMAS, fitting, schema_of
 from loopback.server import LoopbackServer
-from persimchat.state import assessment, judgement
+from persimchat.state import assessment
+from persimchat.state.minds import judgement
 
 
 def post(server: LoopbackServer, path: str, body: dict[str, Any]) -> Any:

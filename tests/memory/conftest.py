@@ -22,7 +22,7 @@ import pytest
 from loopback.server import free_port
 
 from persimchat.memory.recollection import discard
-from persimchat.state.memory import Memory, new_memory
+from persimchat.state.minds.memory import Memory, new_memory
 from persimchat.state.settings import Settings
 
 _numbers = count()

@@ -13,8 +13,8 @@ import pytest
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.memory.recollection import discard, recall, save
 from persimchat.memory.store import store
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.memory import new_memory
 from persimchat.state.settings import Settings
 
 WEIGHTS = dict.fromkeys(("recency", "importance", "relevance", "emotional", "stm_relevance"), 1.0)

@@ -13,8 +13,8 @@ from persimchat.memory import recollection
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.memory.recollection import Mirrors, discard, forget, memories_of, recall, remember, save, similarity
 from persimchat.memory.store import store
-from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError
+from persimchat.state.minds.emotion import EMOTIONS
 from persimchat.state.settings import Settings
 
 TOPICS = ["a swimming pool", "the town's budget", "a library", "winter roads", "李雷的公园", "Lukáš and music"]
@@ -246,7 +246,7 @@ async def test_many_agents_at_once(chosen, simulation, made):
 KILLED = """
 import asyncio, json, os, sys
 from persimchat.memory.recollection import remember, save
-from persimchat.state.memory import Memory
+from persimchat.state.minds.memory import Memory
 from persimchat.state.settings import Settings
 given = json.load(sys.stdin)
 settings, memories = Settings(store=given["store"]), [Memory(**m) for m in given["memories"]]

@@ -9,7 +9,7 @@ import pytest
 
 from persimchat.memory.chroma_client import blank_spare
 from persimchat.memory.store import MemoryStore
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.memory import new_memory
 
 WORD = b"a word of somebody"
 

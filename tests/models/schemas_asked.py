@@ -7,12 +7,13 @@ from pydantic import BaseModel
 from persimchat.nodes.onlookers import selection_schema
 from persimchat.personas.conversion.drafts import ReadPeople
 from persimchat.personas.generation import CHARACTERISTICS, answer_schema
-from persimchat.state import assessment, judgement
+from persimchat.state import assessment
 from persimchat.state.assessment import FoundThemes, InterviewReply
 from persimchat.state.baselines.rounds import answering_schema, decision_schema
 from persimchat.state.companion import judgement as companion_judgement
 from persimchat.state.debates.answers import AnswerFormat
 from persimchat.state.debates.verdict import majority_schema, verdict_schema
+from persimchat.state.minds import judgement
 from persimchat.state.poll import Poll, reply_schema
 from persimchat.state.stories import judgement as story_judgement
 

@@ -21,7 +21,7 @@ from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
 from persimchat.models.receiving import received
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -15,7 +15,7 @@ from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError
 from persimchat.models.schemas import prompt_schema
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import Action, NeedToTalk
+from persimchat.state.minds.judgement import Action, NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -22,7 +22,7 @@ from persimchat.prompts.blocks import Block, Item
 from persimchat.prompts.fitting import Question, prompt_size
 from persimchat.prompts.rendering import RenderedMessage
 from persimchat.state.errors import ModelError, PromptTooLong
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -16,7 +16,7 @@ from persimchat.models.health_check import check_model
 from persimchat.models.redaction import redact, short
 from persimchat.models.registry import chat_model
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -16,7 +16,7 @@ from outlines_core.json_schema import build_regex_from_schema
 from persimchat.models.profiles import ALL_BOUNDS, PROFILES
 from persimchat.models.schemas import wire_schema
 from persimchat.state.debates.verdict import majority_schema, verdict_schema
-from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Reflection, Score
+from persimchat.state.minds.judgement import Feeling, NeedToTalk, Percept, Reflection, Score
 
 ASKED = asked()
 BYTES = LLTokenizer("byte")

@@ -28,7 +28,7 @@ from persimchat.runs.kinds import KINDS
 from persimchat.runs.log import Log
 from persimchat.runs.run.resources import Requests
 from persimchat.state.errors import ModelError, PerSimChatError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

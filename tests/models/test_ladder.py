@@ -16,7 +16,7 @@ from persimchat.models.ladder import Rung
 from persimchat.models.naming import parse_model_name
 from persimchat.models.schemas import prompt_schema
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 RIGHT = {"reasoning": "because", "need_to_talk": 7}

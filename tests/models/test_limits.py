@@ -15,7 +15,7 @@ from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError, retry_after_s
 from persimchat.models.limits import ModelLimit, limited, pause, slot
 from persimchat.models.naming import parse_model_name
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 RIGHT = {"reasoning": "because", "need_to_talk": 7}

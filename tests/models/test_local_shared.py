@@ -23,7 +23,7 @@ from persimchat.models.local import gguf as reading
 from persimchat.models.local import server
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import ready_model
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Start = Callable[..., Settings]

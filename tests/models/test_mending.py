@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from persimchat.models.mending import mended, usable_parts
-from persimchat.state.judgement import (
+from persimchat.state.minds.judgement import (
     Consolidation,
     Feeling,
     FocalPoints,

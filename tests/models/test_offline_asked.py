@@ -15,9 +15,9 @@ from persimchat.models.asking import ask, speak
 from persimchat.models.health_check import check_model
 from persimchat.models.registry import chat_model
 from persimchat.prompts import blocks
-from persimchat.state import judgement
-from persimchat.state.memory import new_memory
-from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.minds import judgement
+from persimchat.state.minds.memory import new_memory
+from persimchat.state.minds.mind import Mind, Situation, Utterance
 from persimchat.state.persona import Persona
 from persimchat.state.settings import Settings
 

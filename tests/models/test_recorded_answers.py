@@ -24,7 +24,7 @@ from persimchat.models.failures import TransientModelError, is_transient
 from persimchat.models.ledger import LEDGER, Ledger, NotRecorded, current_ledger
 from persimchat.models.recording import STOPPED, Record, Row, as_record, from_record, prompt_digest
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 

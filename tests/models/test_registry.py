@@ -22,7 +22,7 @@ from persimchat.models.asking import ask
 from persimchat.models.limits import PerLoop
 from persimchat.models.registry import build, chat_model, close_models, model_name, ready_model
 from persimchat.state.errors import InputError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

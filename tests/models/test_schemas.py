@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from persimchat.models.profiles import ALL_BOUNDS, KEYWORDS, PROFILES, Bounds
 from persimchat.models.schemas import prompt_schema, wire_schema
-from persimchat.state.judgement import Judgement, Percept
+from persimchat.state.minds.judgement import Judgement, Percept
 
 ASKED = asked()
 KNOWN = {

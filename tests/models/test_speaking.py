@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from persimchat.models.asking import ask, speak
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Serve = Callable[..., LoopbackServer]

@@ -19,7 +19,7 @@ from persimchat.nodes.baselines import rounds as answering
 from persimchat.nodes.baselines import rounds as counting
 from persimchat.nodes.onlookers import analyse
 from persimchat.state.errors import ModelError
-from persimchat.state.mind import Situation, Utterance
+from persimchat.state.minds.mind import Situation, Utterance
 from persimchat.state.settings import Settings
 
 NAMES = ["Ada Lind", "Bo Říha", "李雷"]

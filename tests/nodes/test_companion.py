@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from loopback.scripted import Scripted, in_turn, prompt_of
 from loopback.server import LoopbackServer
 
-from persimchat.nodes.appraising import judge_trust, trusted
 from persimchat.nodes.companion.consolidating import PART, Consolidated, consolidate, relationship_type
 from persimchat.nodes.companion.conversing import cues, recalling
 from persimchat.nodes.companion.day_planning import worth_chunks
 from persimchat.nodes.companion.events import Event, focused, least_importance
 from persimchat.nodes.companion.view import known_hearers, returned, view
+from persimchat.nodes.minds.appraising import judge_trust, trusted
 from persimchat.state.companion import Fact, Happening, Talk, Tie
 from persimchat.state.companion.facts import Line
-from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import TrustChange
-from persimchat.state.memory import Circumstance, Memory, new_memory
-from persimchat.state.mind import Mind
+from persimchat.state.minds.emotion import EmotionalState
+from persimchat.state.minds.judgement import TrustChange
+from persimchat.state.minds.memory import Circumstance, Memory, new_memory
+from persimchat.state.minds.mind import Mind
 from persimchat.state.settings import Settings
 
 STEP: Any = {}

@@ -15,9 +15,13 @@ from nodes.conftest import CALL, PEOPLE, mind_of
 
 from persimchat.memory.recollection import memories_of
 from persimchat.models.asking import Spoken
-from persimchat.nodes import natural_language
 from persimchat.nodes import people as person
-from persimchat.nodes.appraising import (
+from persimchat.nodes.assembling import assemble
+from persimchat.nodes.baselines import script
+from persimchat.nodes.baselines.rounds import counted
+from persimchat.nodes.debates.judge import give_verdict, word_majority
+from persimchat.nodes.minds import natural_language
+from persimchat.nodes.minds.appraising import (
     appraise_at_once,
     choose_action,
     feel,
@@ -28,26 +32,22 @@ from persimchat.nodes.appraising import (
     react_at_once,
     wonder,
 )
-from persimchat.nodes.assembling import assemble
-from persimchat.nodes.awakening import settle, settle_unfelt
-from persimchat.nodes.baselines import script
-from persimchat.nodes.baselines.rounds import counted
-from persimchat.nodes.context import shown_memories
-from persimchat.nodes.judge import give_verdict, word_majority
-from persimchat.nodes.onlookers import select_speaker
-from persimchat.nodes.overhearing import overhear
-from persimchat.nodes.people import intervene, say
-from persimchat.nodes.remembering import (
+from persimchat.nodes.minds.awakening import settle, settle_unfelt
+from persimchat.nodes.minds.context import shown_memories
+from persimchat.nodes.minds.overhearing import overhear
+from persimchat.nodes.minds.remembering import (
     filter_memory,
     recall_by_words,
     remember_percept,
     remember_thoughts,
     save_memories,
 )
-from persimchat.nodes.revision import checked
-from persimchat.nodes.thinking import plan, reflect
-from persimchat.state.emotion import EmotionalState
-from persimchat.state.judgement import (
+from persimchat.nodes.minds.revision import checked
+from persimchat.nodes.minds.thinking import plan, reflect
+from persimchat.nodes.onlookers import select_speaker
+from persimchat.nodes.people import intervene, say
+from persimchat.state.minds.emotion import EmotionalState
+from persimchat.state.minds.judgement import (
     Action,
     Consolidation,
     Feeling,
@@ -58,9 +58,9 @@ from persimchat.state.judgement import (
     Plan,
     Reflection,
 )
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.memory import new_memory
+from persimchat.state.minds.speech import ASKED_AGAIN_FOR_REPETITION
 from persimchat.state.settings import Settings
-from persimchat.state.speech import ASKED_AGAIN_FOR_REPETITION
 
 Alone = Callable[..., Any]
 ADA, BO, LI = (person["name"] for person in PEOPLE)

@@ -20,7 +20,7 @@ from run_files import logged, run_json
 
 import persimchat
 from persimchat.memory.store import held_store
-from persimchat.nodes.appraising import (
+from persimchat.nodes.minds.appraising import (
     as_heard,
     choose_action,
     feel,
@@ -29,16 +29,16 @@ from persimchat.nodes.appraising import (
     perceive,
     wonder,
 )
-from persimchat.nodes.thinking import plan, reflect
+from persimchat.nodes.minds.thinking import plan, reflect
 from persimchat.personas.catalogue import load_persona
 from persimchat.personas.scenario import load_scenario, make_scenario
 from persimchat.reports.estimate import estimate
 from persimchat.runs.events import MindChanged
 from persimchat.runs.run.replay import Replay
-from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.judgement import FocalPoints
-from persimchat.state.memory import given_memories
+from persimchat.state.minds.emotion import EmotionalState
+from persimchat.state.minds.judgement import FocalPoints
+from persimchat.state.minds.memory import given_memories
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings

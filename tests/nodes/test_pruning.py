@@ -15,8 +15,8 @@ from persimchat.models.asking import Spoken
 from persimchat.models.attention import scoring
 from persimchat.models.attention.scores import Scores
 from persimchat.models.ledger import NotRecorded
-from persimchat.nodes import pruning
-from persimchat.nodes.natural_language import prompt_of as whole_prompt
+from persimchat.nodes.minds import pruning
+from persimchat.nodes.minds.natural_language import prompt_of as whole_prompt
 from persimchat.prompts.spans import units_of
 from persimchat.state.errors import ModelError, PromptTooLong
 from persimchat.state.settings import Settings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nodes.conftest import mind_of
 
-from persimchat.nodes.revision import RETRIES, THRESHOLD, chosen, question_of
+from persimchat.nodes.minds.revision import RETRIES, THRESHOLD, chosen, question_of
 from persimchat.prompts.blocks import Block, Item
 
 SCORES = st.lists(st.integers(1, 10), min_size=1, max_size=5)

@@ -22,12 +22,12 @@ import persimchat
 from persimchat.graph import build_conversation
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.models.local import server
-from persimchat.nodes.natural_language import in_order
+from persimchat.nodes.minds.natural_language import in_order
 from persimchat.prompts.blocks import Block
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
+from persimchat.state.minds.speech import nearness
 from persimchat.state.settings import PROMPT_ORDER, Settings
-from persimchat.state.speech import nearness
 
 LIBRARY = "The old station should become a library, because the town has none."
 MARKET = "I'd rather keep the market where it is, people know the way there."

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.nodes.judge import judge_name
+from persimchat.nodes.debates.judge import judge_name
 from persimchat.nodes.people import moderator_name
 from persimchat.personas.catalogue import find_persona, load_persona, shipped
 from persimchat.personas.conversion.mapping import load_mapping

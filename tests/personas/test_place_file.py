@@ -27,8 +27,8 @@ from persimchat.state.companion.place import (
     Planned,
     Recall,
 )
-from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError
+from persimchat.state.minds.emotion import EmotionalState
 from persimchat.state.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "companion"

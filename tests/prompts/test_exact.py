@@ -20,8 +20,8 @@ from persimchat.prompts.blocks import (
     scene,
     short_term_memory,
 )
-from persimchat.state.emotion import EmotionalState
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.emotion import EmotionalState
+from persimchat.state.minds.memory import new_memory
 from persimchat.state.persona import Persona
 
 SYSTEM = """\

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from persimchat.nodes.context import common_blocks
+from persimchat.nodes.minds.context import common_blocks
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
 from persimchat.prompts.blocks import Block
 from persimchat.prompts.rendering import TAGS, _block
-from persimchat.state.emotion import EmotionalState
+from persimchat.state.minds.emotion import EmotionalState
 from persimchat.state.persona import Persona
 
 CALM = EmotionalState().model_dump()

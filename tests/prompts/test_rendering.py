@@ -37,9 +37,9 @@ from persimchat.prompts.blocks import (
 )
 from persimchat.prompts.fitting import followed_by
 from persimchat.prompts.rendering import TAGS, RenderedMessage, neutralise, one_line
-from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.emotion import EmotionalState
+from persimchat.state.minds.memory import new_memory
 from persimchat.state.persona import Persona
 
 ANY_TAG = re.compile(rf"<\s*(/?)\s*({'|'.join(TAGS)})\b", re.IGNORECASE)

@@ -28,7 +28,7 @@ from persimchat.models.local import server
 from persimchat.models.local.files import Stored
 from persimchat.models.registry import close_models, ready_model
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.judgement import NeedToTalk
+from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(480)]

@@ -17,8 +17,8 @@ from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
 
 from persimchat.evaluation.companion.latency import measure_latency, ratio
-from persimchat.graph import minds
 from persimchat.graph.companion import digesting, ongoing
+from persimchat.graph.minds import building
 from persimchat.graph.node import TRANSIENT
 from persimchat.models.registry import close_models
 from persimchat.runs.companion.events import Answered, Token
@@ -133,7 +133,7 @@ async def test_a_message_does_not_wait_for_judgements_and_these_are_asked_once(
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     retry_at_once(monkeypatch)
-    monkeypatch.setattr(digesting, "_HEARING", minds.build_hearing(checkpointer=False))
+    monkeypatch.setattr(digesting, "_HEARING", building.build_hearing(checkpointer=False))
 
 
 @pytest.mark.usefixtures("at_once")

@@ -25,7 +25,7 @@ from persimchat.runs.companion.world import opened_world
 from persimchat.runs.folder.checkpoint_file import Serializer
 from persimchat.state.companion.place import Place
 from persimchat.state.errors import InputError, MachineError
-from persimchat.state.memory import Circumstance, Memory, new_memory
+from persimchat.state.minds.memory import Circumstance, Memory, new_memory
 
 ODA_NAME = "Oda Brandvik"
 TOMASZ = {"persona": {"name": "Tomasz K. Wrona", "description": "Sells tea."}, "at": "Stage/hut"}

@@ -29,7 +29,7 @@ from persimchat.runs.folder.listing import (
 from persimchat.runs.folder.lock import held
 from persimchat.runs.folder.reading import read_labels
 from persimchat.runs.folder.run_folder import MEMORIES, write_labels
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.memory import new_memory
 
 Refused = Callable[..., str]
 

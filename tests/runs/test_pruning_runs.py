@@ -19,7 +19,7 @@ from talks import NAMES, events_of, scenario
 import persimchat
 from persimchat.models.attention import scoring
 from persimchat.models.attention.scores import Scores
-from persimchat.nodes import pruning
+from persimchat.nodes.minds import pruning
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.reports.estimate import estimate
 from persimchat.runs.events import Stopped
@@ -31,7 +31,7 @@ from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruned, Pruning
+from persimchat.state.minds.pruning import Pruned, Pruning
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 

@@ -6,11 +6,11 @@ import pytest
 
 from persimchat.graph.situation import situation_of
 from persimchat.nodes.onlookers import selection_schema
-from persimchat.state.addressing import addressees, first_name
 from persimchat.state.conversation import new_utterance
+from persimchat.state.minds.addressing import addressees, first_name
+from persimchat.state.minds.speech import without_own_name
 from persimchat.state.plain_text import matching
 from persimchat.state.settings import Settings
-from persimchat.state.speech import without_own_name
 
 WILL, HOPE, SO, MY = WORDS = ("Will Turner", "Hope Adeyemi", "So-yeon Park", "My Nguyễn")
 EVA, MILAN = ("Dr. Eva Horáková", "Novák, Milan")

@@ -30,7 +30,7 @@ from persimchat.state.baselines.rounds import (
 from persimchat.state.baselines.script import Faults, Line, Script, faults, parse_script, shared_out
 from persimchat.state.debates.answers import AnswerFormat
 from persimchat.state.errors import InputError
-from persimchat.state.mind import Utterance
+from persimchat.state.minds.mind import Utterance
 from persimchat.state.settings import Settings
 
 WEIGHTS = [0.1, 0.3, 0.5, 0.8, 1.0]

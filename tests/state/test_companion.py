@@ -17,8 +17,8 @@ from persimchat.state.companion.clock import ago, for_clients, in_words, moved, 
 from persimchat.state.companion.leaving import MOST_WORDS, is_goodbye
 from persimchat.state.companion.sentences import LONGEST, SHORTEST, SentenceCutter
 from persimchat.state.companion.trust import MOST_IN_A_TALK, appraised, bounds, start_of, walks_off, words_at
-from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError
+from persimchat.state.minds.emotion import EMOTIONS
 
 LEVELS = st.dictionaries(st.sampled_from(EMOTIONS), st.integers(0, 10))
 

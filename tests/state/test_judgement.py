@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from persimchat.state import judgement as j
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.listening import (
+from persimchat.state.minds import judgement as j
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.listening import (
     Concern,
     Listening,
     faded,

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from persimchat.memory.retrieval import recency
 from persimchat.nodes.assembling import assemble
 from persimchat.state.companion.place import Agent, Recall, place_of
-from persimchat.state.emotion import EMOTIONS, EmotionalState
-from persimchat.state.memory import PINNED, Memory, memory_id, new_memory
-from persimchat.state.mind import STORED, Mind, Step, in_step
+from persimchat.state.minds.emotion import EMOTIONS, EmotionalState
+from persimchat.state.minds.memory import PINNED, Memory, memory_id, new_memory
+from persimchat.state.minds.mind import STORED, Mind, Step, in_step
 from persimchat.state.persona import Persona
 from persimchat.state.settings import Settings
 

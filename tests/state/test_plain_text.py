@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from persimchat.state.minds.speech import whole_sentences
 from persimchat.state.plain_text import (
     clean,
     folded,
@@ -19,7 +20,6 @@ from persimchat.state.plain_text import (
     visible_form,
     without_credentials,
 )
-from persimchat.state.speech import whole_sentences
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruned, Pruning, rounded, select
+from persimchat.state.minds.pruning import Pruned, Pruning, rounded, select
 from persimchat.state.settings import Settings
 
 SCORES = st.lists(st.just(0.0) | st.floats(1e-6, 100).map(rounded), max_size=40)

@@ -14,9 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.state import speech as repetition
-from persimchat.state.addressing import addressees
-from persimchat.state.speech import (
+from persimchat.state.minds import speech as repetition
+from persimchat.state.minds.addressing import addressees
+from persimchat.state.minds.speech import (
     CORRECTIONS,
     LEAST_WORDS,
     SHORT,

@@ -33,7 +33,7 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.state.emotion import dominant
+from persimchat.state.minds.emotion import dominant
 
 
 def bubbles(user: User) -> list[str]:
@@ -306,8 +306,8 @@ async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
 @pytest.mark.parametrize("language", ["en", "cs"])
 def test_the_catalogue_has_every_sentence(language: str):
     from persimchat.app.web.words import worded
-    from persimchat.state.emotion import EMOTIONS
-    from persimchat.state.speech import CORRECTIONS
+    from persimchat.state.minds.emotion import EMOTIONS
+    from persimchat.state.minds.speech import CORRECTIONS
 
     keys = [f"ended_{reason}" for reason in ("message_limit", "consensus", "closed", "budget", "stopped")]
     keys += [f"corrected_{name}" for name in CORRECTIONS]

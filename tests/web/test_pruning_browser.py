@@ -19,7 +19,7 @@ from web.test_past_browser import Page
 from web.test_story_browser import faults
 
 from persimchat.runs.api import simulate
-from persimchat.state.pruning import Pruning
+from persimchat.state.minds.pruning import Pruning
 from persimchat.state.settings import Settings
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]

@@ -25,7 +25,7 @@ from persimchat.reports.diff import Difference
 from persimchat.reports.pruning_figures import by_block
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruned, Pruning, select
+from persimchat.state.minds.pruning import Pruned, Pruning, select
 from persimchat.state.settings import Settings
 
 

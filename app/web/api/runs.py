@@ -33,9 +33,9 @@ from ....runs.run.replay import PastCall, past_calls, recorded_calls
 from ....runs.run.resume_input import settings_of
 from ....state.configuration import load_settings
 from ....state.errors import InputError, MachineError
+from ....state.minds.pruning import Fill, Pruned, Pruning
 from ....state.persona import Persona
 from ....state.plain_text import folded, visible_form
-from ....state.pruning import Fill, Pruned, Pruning
 from ....state.scenario import Scenario
 from ....state.settings import Mode, Settings
 from ..board import Board

@@ -11,9 +11,9 @@ from nicegui import ui
 from ....models.naming import OFFLINE
 from ....runs.events import Analysed, Judged, Shortened, Silenced, Started, TopicChanged, Uttered
 from ....runs.folder.lines import edited
-from ....state.emotion import EMOTIONS
+from ....state.minds.emotion import EMOTIONS
+from ....state.minds.speech import CORRECTIONS
 from ....state.plain_text import clean, one_line
-from ....state.speech import CORRECTIONS
 from ..board import Board, Line
 from ..shared.formats import listed
 from ..widgets import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, avatar, chip, colour, menu_made_anew, named

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from ....runs.folder.parts import MindRecord, Thought
 from ....runs.folder.reading import minds_in, opened
-from ....state.emotion import EMOTIONS
+from ....state.minds.emotion import EMOTIONS
 
 Thinking = Literal["plan", "insights"]
 

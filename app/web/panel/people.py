@@ -15,7 +15,7 @@ from ....reports.stances import Position, ledger
 from ....reports.summary import SCORES, AgentSummary, Speech, agent_summary, highest_coherence, most_active, speech
 from ....runs.events import Totals
 from ....runs.folder.parts import UNKNOWN
-from ....state.emotion import EMOTIONS
+from ....state.minds.emotion import EMOTIONS
 from ....state.plain_text import clean, one_line
 from ..board import Board
 from ..context import Viewing

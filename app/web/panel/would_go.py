@@ -12,8 +12,8 @@ from nicegui import context, ui
 from ....reports.pruning_figures import bars, check_mean, dominant, piece
 from ....runs.run.at_turn import PastPrompt, foreseen_from, past_prompts
 from ....state.errors import PerSimChatError
+from ....state.minds.pruning import Check, Fill, Pruned, PrunedItem, Pruning, select
 from ....state.plain_text import one_line
-from ....state.pruning import Check, Fill, Pruned, PrunedItem, Pruning, select
 from ..context import Viewing
 from ..live_runs import scorer_missing
 from ..shared.formats import block_name

@@ -20,8 +20,8 @@ from ....runs.events import Uttered
 from ....runs.folder.listing import UNFINISHED, ListedRun, family, origins
 from ....runs.folder.reading import Record, read_labels, read_run
 from ....state.errors import PerSimChatError
+from ....state.minds.pruning import Pruning
 from ....state.plain_text import capitalised, one_line, shortened
-from ....state.pruning import Pruning
 from ..chat.lines import put_in
 from ..context import WebContext
 from ..frame import Frame, disclaimer

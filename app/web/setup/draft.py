@@ -19,10 +19,10 @@ from ....state.configuration import load_settings
 from ....state.document import Document
 from ....state.errors import InputError
 from ....state.kinds import fitting
+from ....state.minds.pruning import Pruning
 from ....state.persona import Persona, Relationship
 from ....state.plain_text import visible_form
 from ....state.poll import Guide
-from ....state.pruning import Pruning
 from ....state.scenario import Scenario
 from ....state.settings import MODES, PART, Settings
 from ....state.stories.story import Story

@@ -13,7 +13,7 @@ from nicegui.elements.mixins.value_element import ValueElement
 from ....reports.words import spaced
 from ....state.errors import PerSimChatError
 from ....state.kinds import is_open
-from ....state.pruning import REMOVABLE, Fill, Method, Query, letters_of
+from ....state.minds.pruning import REMOVABLE, Fill, Method, Query, letters_of
 from ....state.setting import MODULES, RetrievalWeights
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing

@@ -16,7 +16,7 @@ from nicegui.events import GenericEventArguments
 
 from ....reports.charts.drawing import picture, place_of, svg, table
 from ....reports.charts.model import Chart, Words
-from ....state.emotion import EMOTIONS
+from ....state.minds.emotion import EMOTIONS
 from ..widgets import icon_button, item, menu, named
 from ..words import t
 

@@ -14,9 +14,9 @@ from persimchat.models.offline import OfflineChatModel
 from persimchat.personas.catalogue import shipped as shipped_personas
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
-from persimchat.state.addressing import addressees
-from persimchat.state.judgement import Feeling, NeedToTalk, Openness, Percept, Plan
-from persimchat.state.memory import Memory, new_memory
+from persimchat.state.minds.addressing import addressees
+from persimchat.state.minds.judgement import Feeling, NeedToTalk, Openness, Percept, Plan
+from persimchat.state.minds.memory import Memory, new_memory
 from persimchat.state.persona import Persona
 
 

@@ -21,8 +21,8 @@ from persimchat.models.offline.companion_facts import (
 )
 from persimchat.prompts.blocks import Block, Item
 from persimchat.state.companion.judgement import Chunks, DayPlan, RatedEvents, Reaction, TalkDigest
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.judgement import Feeling, FocalPoints, Percept, Reflection, TrustChange
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.judgement import Feeling, FocalPoints, Percept, Reflection, TrustChange
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from persimchat.models.offline.prompt import prompt_of
 from persimchat.models.offline.topics import topic_of
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
-from persimchat.state.addressing import addressees
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Plan
+from persimchat.state.minds.addressing import addressees
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.judgement import Feeling, NeedToTalk, Percept, Plan
 from persimchat.state.persona import Persona
 from persimchat.state.visibility import heard_by
 

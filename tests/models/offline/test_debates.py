@@ -31,7 +31,7 @@ from persimchat.prompts import blocks as b
 from persimchat.state.baselines.rounds import answering_schema, decision_schema
 from persimchat.state.baselines.script import faults, parse_script
 from persimchat.state.debates.verdict import answer_description, majority_schema, verdict_schema
-from persimchat.state.memory import new_memory
+from persimchat.state.minds.memory import new_memory
 
 QUESTION = "Which city should host the fair?"
 

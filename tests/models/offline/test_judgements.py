@@ -21,12 +21,12 @@ from persimchat.prompts import answer_blocks, render
 from persimchat.prompts import blocks as b
 from persimchat.prompts.blocks import Block, Item
 from persimchat.prompts.rendering import one_line
-from persimchat.state import judgement
 from persimchat.state.baselines.rounds import answering_schema
 from persimchat.state.debates.verdict import answer_description, majority_schema, verdict_schema
-from persimchat.state.emotion import EMOTIONS
-from persimchat.state.judgement import Inconsistency, Score
-from persimchat.state.memory import new_memory
+from persimchat.state.minds import judgement
+from persimchat.state.minds.emotion import EMOTIONS
+from persimchat.state.minds.judgement import Inconsistency, Score
+from persimchat.state.minds.memory import new_memory
 from persimchat.state.persona import Persona
 
 SCHEMAS = {task: getattr(judgement, name) for task, name in NAMED.items() if task not in EVALUATED}

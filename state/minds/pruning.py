@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from .setting import no_switch
+from ..setting import no_switch
 
 Method = Literal["attention", "embedding", "length", "random", "none"]
 Query = Literal["prompt", "response"]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from .document import table
-from .plain_text import folded, normalised, spoken_order
+from ..document import table
+from ..plain_text import folded, normalised, spoken_order
 
 _TABLE: Final = table(__file__, "names.yaml")
 _TITLES: Final = frozenset(map(folded, _TABLE["titles"].split()))

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..plain_text import folded, shortened, spoken_order, without_marks
 from .addressing import first_name, mentions
-from .plain_text import folded, shortened, spoken_order, without_marks
 
 
 def whole_sentences(text: str) -> str:

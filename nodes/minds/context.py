@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..memory.recollection import memories_of
-from ..prompts import blocks, companion_blocks, story_blocks
-from ..prompts.blocks import Block
-from ..state.emotion import EMOTIONS, dominant
-from ..state.memory import PINNED, Memory, MemoryKind, new_memory
-from ..state.mind import Mind, Step
-from ..state.persona import Persona
-from ..state.settings import Settings
-from ..state.visibility import heard_by
+from ...memory.recollection import memories_of
+from ...prompts import blocks, companion_blocks, story_blocks
+from ...prompts.blocks import Block
+from ...state.minds.emotion import EMOTIONS, dominant
+from ...state.minds.memory import PINNED, Memory, MemoryKind, new_memory
+from ...state.minds.mind import Mind, Step
+from ...state.persona import Persona
+from ...state.settings import Settings
+from ...state.visibility import heard_by
 
 
 def persona_of(mind: Mind) -> Persona:

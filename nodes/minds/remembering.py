@@ -11,16 +11,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from ..memory.chroma_client import EPHEMERAL, resolved
-from ..memory.consolidation import admit
-from ..memory.recollection import recall, remember, save, similarity
-from ..models.asking import appraise
-from ..state.judgement import Consolidation
-from ..state.memory import Circumstance, Memory
-from ..state.mind import Step
-from ..state.outcomes import judged
-from ..state.plain_text import shortened
-from ..state.settings import Settings
+from ...memory.chroma_client import EPHEMERAL, resolved
+from ...memory.consolidation import admit
+from ...memory.recollection import recall, remember, save, similarity
+from ...models.asking import appraise
+from ...state.minds.judgement import Consolidation
+from ...state.minds.memory import Circumstance, Memory
+from ...state.minds.mind import Step
+from ...state.outcomes import judged
+from ...state.plain_text import shortened
+from ...state.settings import Settings
 from .context import common_blocks, made_now, question, shown_memories
 
 

@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ..models.asking import appraise, appraise_in_parts
-from ..prompts import render
-from ..state import judgement
-from ..state.emotion import EmotionalState
-from ..state.mind import Step, Utterance
-from ..state.outcomes import NEUTRAL, judged
-from ..state.settings import Module, Settings
+from ...models.asking import appraise, appraise_in_parts
+from ...prompts import render
+from ...state.minds import judgement
+from ...state.minds.emotion import EmotionalState
+from ...state.minds.mind import Step, Utterance
+from ...state.outcomes import NEUTRAL, judged
+from ...state.settings import Module, Settings
 from .context import common_blocks, question, shown_memories
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s|(?<=[。！？])")

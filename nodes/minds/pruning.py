@@ -1,4 +1,4 @@
-"""Pruning: which pieces of information an utterance's prompt lacks (Chu, Chen, Nakayama; state/pruning.py).
+"""Pruning: which pieces of information an utterance's prompt lacks (Chu, Chen, Nakayama; state/minds/pruning.py).
 
 The whole prompt is made and fitted to the context, its removable pieces are scored, and those that `select` chooses are
 left out. Scores are recorded and taken from the record in a replay, because the last digit of an arithmetic may differ
@@ -16,25 +16,25 @@ from typing import Annotated, Any, Final
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..memory.embedding_texts import embed
-from ..memory.retrieval import cosines
-from ..models.asking import all_asked, speak
-from ..models.attention.scores import Scorer
-from ..models.attention.scoring import reading, scorer_of
-from ..models.exchange import Exchange
-from ..models.fitted import Fitted, fit
-from ..models.ledger import NotRecorded
-from ..models.naming import ModelName, parse_model_name
-from ..models.recording import Worked
-from ..models.registry import model_name, ready_model
-from ..prompts.blocks import Block, avoid, estimated_tokens
-from ..prompts.fitting import Dropped, Question
-from ..prompts.spans import Unit, spans, together, units_of, without
-from ..state.errors import ModelError
-from ..state.mind import Step
-from ..state.pruning import TEXT, Pruned, PrunedItem, Score, rounded, select
-from ..state.settings import Settings
-from ..state.speech import words
+from ...memory.embedding_texts import embed
+from ...memory.retrieval import cosines
+from ...models.asking import all_asked, speak
+from ...models.attention.scores import Scorer
+from ...models.attention.scoring import reading, scorer_of
+from ...models.exchange import Exchange
+from ...models.fitted import Fitted, fit
+from ...models.ledger import NotRecorded
+from ...models.naming import ModelName, parse_model_name
+from ...models.recording import Worked
+from ...models.registry import model_name, ready_model
+from ...prompts.blocks import Block, avoid, estimated_tokens
+from ...prompts.fitting import Dropped, Question
+from ...prompts.spans import Unit, spans, together, units_of, without
+from ...state.errors import ModelError
+from ...state.minds.mind import Step
+from ...state.minds.pruning import TEXT, Pruned, PrunedItem, Score, rounded, select
+from ...state.minds.speech import words
+from ...state.settings import Settings
 from .context import question
 
 MODULE: Final = "pruning"

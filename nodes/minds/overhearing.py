@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from ..memory.lexical import nearness
-from ..state.errors import ModelError
-from ..state.listening import Concern, faded, importance_unasked, need_unasked
-from ..state.memory import Memory
-from ..state.mind import Mind, Step, Utterance, in_step
-from ..state.settings import Settings
+from ...memory.lexical import nearness
+from ...state.errors import ModelError
+from ...state.minds.listening import Concern, faded, importance_unasked, need_unasked
+from ...state.minds.memory import Memory
+from ...state.minds.mind import Mind, Step, Utterance, in_step
+from ...state.settings import Settings
 from .appraising import as_heard
 from .remembering import remember_unembedded, save_memories
 

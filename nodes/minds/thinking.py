@@ -5,12 +5,12 @@ Sources: thesis, 4.1.1 and 5.2.1; specification, step 5.
 
 from __future__ import annotations
 
-from ..models.asking import appraise
-from ..state.judgement import Plan, Reflection
-from ..state.memory import Memory
-from ..state.mind import Step
-from ..state.outcomes import judged
-from ..state.settings import Settings
+from ...models.asking import appraise
+from ...state.minds.judgement import Plan, Reflection
+from ...state.minds.memory import Memory
+from ...state.minds.mind import Step
+from ...state.outcomes import judged
+from ...state.settings import Settings
 from .context import common_blocks, made_now, question, shown_memories
 
 

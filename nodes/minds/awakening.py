@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..memory.recollection import remember
-from ..state.emotion import EmotionalState
-from ..state.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
-from ..state.mind import Mind, Recalled, Step
-from ..state.outcomes import NEUTRAL
-from ..state.settings import Settings
+from ...memory.recollection import remember
+from ...state.minds.emotion import EmotionalState
+from ...state.minds.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
+from ...state.minds.mind import Mind, Recalled, Step
+from ...state.outcomes import NEUTRAL
+from ...state.settings import Settings
 from .context import persona_of
 
 

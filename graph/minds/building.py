@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from ..nodes.appraising import (
+from ...nodes.minds.appraising import (
     appraise_at_once,
     choose_action,
     feel,
@@ -25,8 +25,8 @@ from ..nodes.appraising import (
     react_at_once,
     wonder,
 )
-from ..nodes.awakening import settle, settle_unfelt
-from ..nodes.remembering import (
+from ...nodes.minds.awakening import settle, settle_unfelt
+from ...nodes.minds.remembering import (
     filter_memory,
     recall_by_words,
     remember_percept,
@@ -34,13 +34,13 @@ from ..nodes.remembering import (
     remember_utterance,
     save_memories,
 )
-from ..nodes.stories.acting import review
-from ..nodes.stories.context import part_of_act
-from ..nodes.thinking import plan, reflect
-from ..state.mind import Step
-from ..state.settings import Settings
-from .node import TRANSIENT, current_settings, module_node, route
-from .stories.talks import hears
+from ...nodes.minds.thinking import plan, reflect
+from ...nodes.stories.acting import review
+from ...nodes.stories.context import part_of_act
+from ...state.minds.mind import Step
+from ...state.settings import Settings
+from ..node import TRANSIENT, current_settings, module_node, route
+from ..stories.talks import hears
 
 MindGraph = CompiledStateGraph[Any, Any, Any, Any]
 Thought = Literal["reflect", "plan"]

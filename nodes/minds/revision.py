@@ -12,20 +12,19 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from ..memory.utterance_vectors import utterance_vectors
-from ..models.asking import Spoken, all_asked, judgement
-from ..models.exchange import Exchange
-from ..models.failures import TransientModelError
-from ..prompts import blocks
-from ..prompts.blocks import Block
-from ..prompts.fitting import Question
-from ..state.addressing import addressees
-from ..state.errors import ModelError
-from ..state.judgement import Inconsistency
-from ..state.mind import Step
-from ..state.pruning import CHECKS, Check
-from ..state.settings import Settings
-from ..state.speech import (
+from ...memory.utterance_vectors import utterance_vectors
+from ...models.asking import Spoken, all_asked, judgement
+from ...models.exchange import Exchange
+from ...models.failures import TransientModelError
+from ...prompts import blocks
+from ...prompts.blocks import Block
+from ...prompts.fitting import Question
+from ...state.errors import ModelError
+from ...state.minds.addressing import addressees
+from ...state.minds.judgement import Inconsistency
+from ...state.minds.mind import Step
+from ...state.minds.pruning import CHECKS, Check
+from ...state.minds.speech import (
     NOT_CHECKED,
     OTHERS_WORDS_REMOVED,
     OWN_NAME_REMOVED,
@@ -36,6 +35,7 @@ from ..state.speech import (
     own_words,
     size,
 )
+from ...state.settings import Settings
 
 NAMED: Final = 3
 """The most earlier utterances that a repeating speaker is told to avoid; the nearest ones."""

@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from ..models.asking import Spoken, speak
-from ..models.failures import is_transient
-from ..models.naming import parse_model_name
-from ..models.registry import model_name
-from ..prompts.blocks import Block
-from ..state.conversation import new_utterance
-from ..state.errors import ModelError
-from ..state.memory import Memory
-from ..state.mind import Step, Utterance
-from ..state.pruning import Check, Pruned
-from ..state.settings import Settings
-from ..state.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS, UNWRAPPED
+from ...models.asking import Spoken, speak
+from ...models.failures import is_transient
+from ...models.naming import parse_model_name
+from ...models.registry import model_name
+from ...prompts.blocks import Block
+from ...state.conversation import new_utterance
+from ...state.errors import ModelError
+from ...state.minds.memory import Memory
+from ...state.minds.mind import Step, Utterance
+from ...state.minds.pruning import Check, Pruned
+from ...state.minds.speech import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS, UNWRAPPED
+from ...state.settings import Settings
+from ..stories.context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 from .context import common_blocks, question, shown_memories
 from .pruning import Prompt, pruned
 from .revision import Attempt, Wording, checked, revised
-from .stories.context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 
 _BLOCKS: Final = {
     "b": "basic_information",

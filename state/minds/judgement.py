@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
-from .companion import Cause
+from ..companion import Cause
+from ..plain_text import shortened
 from .emotion import EmotionalState, Level
-from .plain_text import shortened
 
 LONGEST_REASON: Final = 200
 LONGEST_SENTENCE: Final = 300

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..persona import Persona
 from .emotion import EmotionalState, Level
-from .persona import Persona
 
 MemoryKind = Literal[
     "profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review", "event", "talk", "fact"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ..models.asking import ask
-from ..prompts import blocks
-from ..prompts.blocks import Block
-from ..state.debates.verdict import (
+from ...models.asking import ask
+from ...prompts import blocks
+from ...prompts.blocks import Block
+from ...state.debates.verdict import (
     Conclusion,
     VerdictRecord,
     answer_description,
@@ -21,10 +21,10 @@ from ..state.debates.verdict import (
     verdict_schema,
     with_conditions,
 )
-from ..state.mind import Mind, Situation, Utterance, in_step
-from ..state.plain_text import visible_form
-from ..state.settings import Settings
-from .context import common_blocks, shown_memories
+from ...state.minds.mind import Mind, Situation, Utterance, in_step
+from ...state.plain_text import visible_form
+from ...state.settings import Settings
+from ..minds.context import common_blocks, shown_memories
 
 JUDGE: Final = "Judge"
 """The name under which the judge's calls are counted, and the persona judge's memories are kept."""

@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from .companion import CompanionMind, CompanionSituation
+from ..companion import CompanionMind, CompanionSituation
+from ..outcomes import Judged, Outcome, Weak
+from ..person_answer import PositionQuestion, Put, StoryQuestion
+from ..stories.standing import StoryMind, StorySituation
 from .listening import Listening
-from .outcomes import Judged, Outcome, Weak
-from .person_answer import PositionQuestion, Put, StoryQuestion
-from .stories.standing import StoryMind, StorySituation
 
 
 class Utterance(TypedDict):
@@ -198,7 +198,7 @@ class Mind(TypedDict, total=False):
     passed: int
     """The turn at which a person last passed, 0 if never."""
     pruned: dict[str, Any]
-    """What the prompt of its last utterance lacked (state/pruning.py, `Pruned`), if something may be left out."""
+    """What the prompt of its last utterance lacked (state/minds/pruning.py, `Pruned`), if something may be left out."""
     story: StoryMind
     """In a story: beliefs, closeness, support, and what it has in mind."""
     companion: CompanionMind

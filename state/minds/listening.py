@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from typing_extensions import TypedDict
 
-from .outcomes import NEUTRAL
+from ..outcomes import NEUTRAL
 
 _GREATEST: Final = 10
 

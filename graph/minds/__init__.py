@@ -1,0 +1,1 @@
+"""The graphs of a mind: how it hears, thinks and awakens."""

@@ -1,0 +1,1 @@
+"""What minds hold, judge and say."""
