@@ -6,11 +6,13 @@ import asyncio
 import gc
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,7 @@ from persimchat.state.errors import InputError, MachineError
 from persimchat.state.settings import Settings
 
 RUN = "r"
+RUN_FILE = "run.sqlite"
 
 NOWHERE = "postgresql://user@127.0.0.1:1/none"
 
@@ -184,6 +187,39 @@ def test_files_that_may_not_grow(tmp_path: Path, room: int) -> None:
     assert command("run", *WORDS, "--out", whole).returncode == 0
     (other,) = whole.iterdir()
     assert read_whole(folder) == read_whole(other)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
+async def test_a_disk_that_is_full_from_any_page_on(
+    tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """SQLite itself refuses the next page of the run's file, of the log or of a checkpoint, one page after the other."""
+    connect, room = sqlite3.connect, 0
+
+    def with_room(database: Any, *given: Any, **more: Any) -> sqlite3.Connection:
+        made = connect(database, *given, **more)
+        if RUN_FILE in str(database) and room:
+            made.execute(f"PRAGMA max_page_count = {room}")
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", with_room)
+    with closing(connect(undisturbed / RUN_FILE)) as whole:
+        (pages,) = whole.execute("PRAGMA page_count").fetchone()
+    ends = Counter[str]()
+    for pages_there in range(1, pages, step):
+        out, room = tmp_path / f"{pages_there}", pages_there
+        try:
+            await events_of(begun(out))
+        except (InputError, MachineError) as error:
+            assert "full" in str(error) and "\n" not in str(error)
+            ends[type(error).__name__] += 1
+        room = 0
+        if not (out / RUN).exists():  # it could not begin
+            continue
+        await events_of(resume_run(out / RUN))
+        assert read_whole(out / RUN) == read_whole(undisturbed), pages_there
+    assert ends["MachineError"] > 2, (ends, pages)
 
 
 @pytest.mark.proof
