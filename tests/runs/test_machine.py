@@ -194,7 +194,7 @@ def test_files_that_may_not_grow(tmp_path: Path, room: int) -> None:
 async def test_a_disk_that_is_full_from_any_page_on(
     tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """SQLite itself refuses the next page of the run's file, of the log or of a checkpoint, one page after the other."""
+    """SQLite itself refuses a page of the run's file, of the log or of a checkpoint, one after the other."""
     connect, room = sqlite3.connect, 0
 
     def with_room(database: Any, *given: Any, **more: Any) -> sqlite3.Connection:
