@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from nicegui import ui
 
@@ -139,11 +139,12 @@ class Panes:
         self._show("panel")
         await self.draw()
 
-    async def _chosen(self) -> None:
-        """A tab was chosen."""
-        if self._tabs.value in self._parts and self._tabs.value != self._viewing.part:
-            self._viewing.part = self._tabs.value
-            await self.draw()
+    def _chosen(self) -> Coroutine[Any, Any, None] | None:
+        """A tab was chosen; known at once, or what is drawn next would open the part of before."""
+        if self._tabs.value not in self._parts or self._tabs.value == self._viewing.part:
+            return None
+        self._viewing.part = self._tabs.value
+        return self.draw()
 
     def _show(self, pane: str) -> None:
         self._shown = pane

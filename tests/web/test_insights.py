@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nicegui import ui
+from nicegui import ElementFilter, ui
 from nicegui.testing import User
 from run_files import logged
 from run_folders import (
@@ -131,6 +132,22 @@ async def test_figures_at_a_turn(user: User, web: WebContext):
     assert figure(user, "response") == "3.00 s"
     assert figure(user, "coherence_best") == "9.0"
     await user.should_not_see("After message 3")
+
+
+@pytest.mark.proof
+async def test_a_tab_that_is_chosen_while_the_page_is_drawn_stays(user: User, web: WebContext):
+    folder = write_debate(web.runs.out, 3)
+    await user.open(f"/run/{folder.name}")
+    await user.should_see(kind=ui.tabs)
+    (tabs,) = user.find(kind=ui.tabs).elements
+    assert isinstance(tabs, ui.tabs)
+    with user:
+        panes = next(one.callback.__self__ for one in ElementFilter(kind=ui.timer) if "Panes" in str(one.callback))
+    panes._drawn = None  # something new came
+    tabs.set_value("charts")
+    await panes.draw()
+    await asyncio.sleep(0)
+    assert (tabs.value, panes._viewing.part) == ("charts", "charts")
 
 
 @pytest.mark.proof

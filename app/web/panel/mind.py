@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nicegui import ui
 
@@ -331,12 +331,13 @@ class _MindPart:
             return t("minds.judge") if name == cards.OWN_JUDGE else one_line(name)
         return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
 
-    async def _chosen(self) -> None:
-        """Another mind was chosen."""
+    def _chosen(self) -> Coroutine[Any, Any, None] | None:
+        """Another mind was chosen; known at once, or what is drawn next would show the one of before."""
         name = self._names.get(self._who.value)
-        if name is not None and name != self._agent:
-            self._viewing.mind_of = name
-            await self.draw()
+        if name is None or name == self._agent:
+            return None
+        self._viewing.mind_of = name
+        return self.draw()
 
     async def _step(self, by: int) -> None:
         """Take the whole page a turn back or forward."""
