@@ -45,7 +45,7 @@ KEPT = ("PERSIMCHAT_TEST_POSTGRES",)
 COMPLETE = "CI_COMPLETE" in os.environ
 WANTING = re.compile(r"\binstall|\bneeds\b|could not be fetched|cannot be (had|set up)")
 """In the reason of a skipped test: something is missing that can be got."""
-CASES: Final = 3
+CASES: Final = 2
 """Of a proof with a table of cases, how many `make proof` tries, unless it says otherwise: `proof(cases=2)`, "all"."""
 SHARED = os.environ.get("PERSIMCHAT_SHARED") or str(ROOT.parent / "shared")
 

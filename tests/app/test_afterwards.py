@@ -202,6 +202,7 @@ def test_minds_are_asked_as_they_were_and_nothing_changes(command: Run, serve: S
     assert "happiness:" in start
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_polled_run_is_replayed_and_branched_as_if_nobody_had_asked(command: Run) -> None:
     debate = ("debate", "Close the centre?", "--answer-format", "yesno", "-n", "3", "--messages", "5", "--seed", "3")

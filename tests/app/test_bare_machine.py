@@ -89,6 +89,7 @@ def beside() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.long
 def test_where_little_can_be_written(beside: Path) -> None:
     """As in a container with a read-only file system: one folder can be written, and no place for temporary files."""
     alone = ["unshare", "-m", "bash", "-c", READ_ONLY, "bash", str(beside)]

@@ -154,6 +154,7 @@ def test_what_is_told_is_known_corrected_and_nobody_elses(finished: Run, place: 
     assert "Mara" not in other and "Mira" not in other
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_second_process_is_refused_and_ctrl_c_leaves_the_talk_open(
     process: Callable[..., subprocess.Popen[str]], finished: Run, place: str

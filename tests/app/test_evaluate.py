@@ -341,6 +341,7 @@ def test_bad_pairs(command: Run, write: Callable[..., Path]) -> None:
     assert "offline" in command("evaluate", *two_groups_again(), "--by", "offline").error
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("moments", [(20,), pytest.param((3, 20, 50), marks=pytest.mark.long)])
 def test_killed_at_any_moment_it_asks_only_what_is_missing(

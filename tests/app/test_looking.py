@@ -314,6 +314,7 @@ def test_the_same_run_gives_the_same_bytes(finished: Run, out: Path) -> None:
 # `persimchat diff`: what it prints, and what it refuses
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_two_seeds_of_one_conversation(command: Run, out: Path) -> None:
     for seed in ("1", "2", "1"):
@@ -411,6 +412,7 @@ def test_without_unicode_a_comparison_is_plain(finished: Run, out: Path) -> None
 # `persimchat export`: which runs, where to, what it refuses
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_from_conversation_to_table(command: Run, out: Path) -> None:
     for seed in ("1", "2"):

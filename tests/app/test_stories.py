@@ -159,6 +159,7 @@ def test_the_graph_of_a_story_is_drawn(said: Callable[..., tuple[int, str, str]]
 Run = Callable[..., Any]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_branch_chooses_and_the_difference_is_shown(command: Run, root: Path) -> None:
     tiny = str(root / "personas" / "stories" / "tiny.yaml")
@@ -424,6 +425,7 @@ def played(finished: Callable[..., Any], root: Path, tmp_path: Path) -> Callable
     return run
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_story_is_played_through_a_pipe(played: Callable[[str], Any]) -> None:
     done = played("9\n1\nI speak.\nYes.\n/pass\nTo all.\n1\nThe last word.\n1\n1\n")

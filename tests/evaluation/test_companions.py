@@ -135,6 +135,7 @@ def test_every_scripted_person_has_as_many_lines() -> None:
     assert {len(lines) for lines in WORDS["tempers"].values()} == {12} and [*WORDS["tempers"]] == [*TEMPERS]
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("seed", range(5))
 async def test_offline_trust_takes_its_courses(tmp_path: Path, seed: int) -> None:

@@ -112,6 +112,7 @@ async def test_the_agent_with_another_chat_model(app: Callable[[str], ModuleType
     assert len(server.requests) == 2
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_ten_groups_at_once_do_not_mix(app: Callable[[str], ModuleType]) -> None:
     module = app("ten_groups")
@@ -171,7 +172,6 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], nbfor
 
 
 @pytest.mark.proof(cases=1)
-@pytest.mark.proof
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
 def test_they_run_and_complain_of_nothing(path: Path, executed: Callable[[Path], nbformat.NotebookNode]) -> None:
     outputs = [output for cell in executed(path).cells for output in cell.get("outputs", [])]

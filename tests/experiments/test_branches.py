@@ -110,6 +110,7 @@ def test_a_run_without_its_checkpoints_is_refused(make: Make, kept: Path, tmp_pa
     refused(lambda: plan(make(base=base(bare), grid={})), "kept no checkpoints", "base.branch.run")
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_cells_share_the_past_and_differ_after_it(make: Make, kept: Path, tmp_path: Path):
     grid = {"variant": {"Silent": {}, "Said": {"say": SAY}}, "seed": [3, 4]}

@@ -316,6 +316,7 @@ def test_a_study_can_be_planned_at_a_small_size(name: str, small: Any):
     assert len({cell.cell.task for cell in made.cells}) == 2
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -328,6 +329,7 @@ def test_the_estimate_says_what_the_documents_say(name: str, monkeypatch: pytest
     assert (data["cells"], data["in_all"]["calls"]) == STUDIES[name][1:]
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", STUDIES)
 async def test_each_study_runs_offline_at_a_small_size(name: str, small: Any, tmp_path: Path):

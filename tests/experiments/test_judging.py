@@ -158,6 +158,7 @@ def test_nonsense_is_counted_and_never_imputed(make: Make, serving: Serve, tmp_p
     assert "2 of 10 (20 %) answers of the judge for pairs are missing in method group_chat" in report_of(results)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_three_variants_in_a_circle(make: Make, serving: Serve, tmp_path: Path):
     """Each beats the next: a matrix, and the circle by name where it is more than chance; lengths are told."""
@@ -276,6 +277,7 @@ def test_a_budget_is_for_conversations_and_judges_together(make: Make, serving: 
     assert more.judged is not None and more.judged.left == 0 and judge.asked == 8
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_server_counts_no_more_than_the_budget(make: Make, serving: Serve, tmp_path: Path):
     """Conversations and judging on one server: at most 200 requests, the rest is planned; a higher budget goes on."""

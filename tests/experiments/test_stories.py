@@ -428,6 +428,7 @@ def test_the_example_says_what_one_private_word_does(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_an_experiment_holds_stories_in_which_a_branch_chooses(make: Make, kept: Path, tmp_path: Path) -> None:
     variants = {"own": {"choose": "Tuuli=Aino"}, "nobody": {"choose": "Tuuli=nobody"}}

@@ -72,6 +72,7 @@ def test_a_conversation_with_the_offline_model(tmp_path: Path) -> None:
     assert converse({"model": "offline", "store": str(tmp_path)}) == "2 message_limit"
 
 
+@pytest.mark.long
 def test_a_debate_with_everything_that_looks_on(tmp_path: Path) -> None:
     settings = {"mode": "debate", "judge": "persona", "analysis": True, "pattern": "selector", "store": str(tmp_path)}
     assert converse({"model": "offline", **settings}) == "2 message_limit"
@@ -98,6 +99,7 @@ with blockbuster_ctx():
 """
 
 
+@pytest.mark.long
 def test_every_program_of_the_document(tmp_path: Path, root: Path) -> None:
     """tests/studio/test_embedded.py has more of them on LangGraph's server."""
     document = root / "docs" / "embedding.md"

@@ -91,6 +91,7 @@ def test_the_lot_depends_on_the_seed_and_leaves_nobody_alone() -> None:
     assert sorted(Split(size=3).sizes(8)) == [2, 3, 3]
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 async def test_calls_are_those_that_are_counted_before(cognition: str, monkeypatch: pytest.MonkeyPatch) -> None:

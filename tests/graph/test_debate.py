@@ -266,6 +266,7 @@ def test_a_selector_that_knows_only_strangers_ends_the_run(debate: Any) -> None:
         d.hold(mode="discussion", pattern="selector")
 
 
+@pytest.mark.long
 def test_the_same_debate_twice_is_the_same(debate: Any) -> None:
     first, second = (debate(judge=in_turn(NO, NO, YES)).hold(judge="persona", seed=4) for _ in range(2))
     assert [u.text for u in first.utterances] == [u.text for u in second.utterances]
@@ -282,6 +283,7 @@ def test_analysis_scores_every_utterance_beside_hearing(debate: Any) -> None:
     assert [row["turn"] for row in logged(result.folder, "analysis")] == [1, 2, 3]
 
 
+@pytest.mark.long
 def test_invoke_and_ainvoke_of_a_debate_agree(debate: Any) -> None:
     from persimchat.graph.conversation import graph
 
@@ -311,6 +313,7 @@ def test_a_debate_goes_on_where_it_was_interrupted(debate: Any, before: str) -> 
     assert len(d.scripted.prompts("perception")) == 4 * (len(PEOPLE) + 1) and len(output["messages"]) == 4
 
 
+@pytest.mark.long
 def test_nothing_of_a_debate_is_left_in_the_next_conversation_on_its_thread(debate: Any) -> None:
     from persimchat.graph import build_conversation
 

@@ -172,6 +172,7 @@ async def test_no_shape_of_breakouts_leaks(
     assert leaks(state, told_everything(told, state)) == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @settings(max_examples=settings.default.max_examples // 6)
 @given(st.integers(2, 3), st.integers(3, 3), st.lists(st.one_of(ALONE, BY_TWO), min_size=1, max_size=3), COGNITION)

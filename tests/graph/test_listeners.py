@@ -135,6 +135,7 @@ def test_the_judges_mind_hears_all() -> None:
     assert all(mind.openness is not None for mind in minds_of(events).values())
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("listeners", ["all", 4, 100])
 def test_where_everybody_is_asked_the_conversation_is_the_same(listeners: Any) -> None:
@@ -170,6 +171,7 @@ def test_nobody_is_forgotten_for_ever() -> None:
     assert {event.speaker for event in events if isinstance(event, Uttered)} == set(NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_the_cost_of_an_utterance_does_not_grow_with_the_group() -> None:
     people = [

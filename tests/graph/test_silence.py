@@ -125,6 +125,7 @@ async def test_a_failing_speaker_is_replaced_in_the_same_turn(
     assert readable.count("*Bo Vik is silent: ") == 3
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=2)
 @pytest.mark.parametrize(
     "more",
@@ -299,6 +300,7 @@ async def test_numbers_out_of_range_are_moved_and_counted(
     await check_replay(folder)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(
     tmp_path: Path, serving: Callable[..., LoopbackServer]

@@ -198,6 +198,7 @@ def test_a_clone_keeps_the_links(clone: Path):
     assert (clone / "src/persimchat/graph/routing.py").samefile(clone / "graph/routing.py")
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_mypy_finds_the_rooms(clone: Path):
     done = subprocess.run(
@@ -356,6 +357,7 @@ def outside(clean: Path, home: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.xdist_group("wheel")
 def test_the_installed_wheel_is_what_runs(clean: Path, tmp_path: Path):
@@ -370,6 +372,7 @@ def test_the_installed_wheel_is_what_runs(clean: Path, tmp_path: Path):
     assert Path(done.stdout.strip()).is_relative_to(clean)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.xdist_group("wheel")
 def test_the_installed_wheel_holds_a_conversation(clean: Path, tmp_path: Path):

@@ -95,8 +95,11 @@ GIVEN = {
 
 LARGE = {block.document for block in BLOCKS if "persimchat experiment run " in block.text}
 """Their experiments have fewer seeds in `make proof`."""
-SLOWEST = ("docs/companion.md", "docs/experiments.md", "docs/pruning.md")
-"""What they say takes most of a minute each: `make long`."""
+SLOWEST = {f"docs/{name}.md" for name in ("companion", "cost", "debates", "embedding", "evaluation", "experiments")}
+SLOWEST |= {
+    f"docs/{name}.md" for name in ("focus_groups", "langsmith", "people", "pruning", "runs", "stories", "survey")
+}
+"""What they say takes a quarter of a minute to two minutes each: `make long`."""
 PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
 
 

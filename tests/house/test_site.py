@@ -104,6 +104,7 @@ def test_no_page_loads_from_another_host(site: Path):
     assert [path.name for path, page in pages.items() if "mermaid" in page.classes] == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_no_style_loads_from_another_host(site: Path):
     styles = list(site.rglob("*.css"))

@@ -55,6 +55,7 @@ def questions(nodes):
     return list(dict.fromkeys([*asked, *thoughts]))[:50]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["isabella_rodriguez", "maria_lopez"])
 @pytest.mark.proof(cases=1)
 async def test_recall_equals_a_computation_by_hand(shared, tmp_path, brute_force, same_recall, simulation, name):

@@ -88,6 +88,7 @@ def test_more_memories_than_one_page(kept, simulation, made):
     assert np.array_equal(np.stack([found[m.id][1] for m in memories]), vectors)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_threads_at_the_same_time_lose_nothing(kept, simulation, made):
     failures = []

@@ -177,6 +177,7 @@ async def test_words_that_were_cut_count_where_the_second_try_has_none(then: Any
     assert (await words_of(server)).text == "I like tea."
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("unbroken", [True, False])
 async def test_a_megabyte_is_never_taken(unbroken: bool, serve: Serve) -> None:

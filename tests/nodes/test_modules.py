@@ -177,6 +177,7 @@ def test_profile_and_topic_are_not_shown_twice(group: Any) -> None:
     assert not any(": Tea?" in section(prompt, "memories") for _, prompt in g.scripted.asked)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_prompts_do_not_grow_with_the_conversation(group: Any) -> None:
     g = group()

@@ -143,6 +143,7 @@ async def test_it_is_marked_wherever_it_is_told(folder: Path, tmp_path: Path) ->
         assert ",branch," not in (tmp_path / name / "happenings.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_it_is_replayed_resumed_and_branched_again(folder: Path, tmp_path: Path) -> None:
     made = await branched(folder, tmp_path, 0, "Tuuli", "Olle")
@@ -161,6 +162,7 @@ async def test_it_is_replayed_resumed_and_branched_again(folder: Path, tmp_path:
     assert [(one["turn"], one.get("choice", "")) for one in chosen] == [(2, OLLE), (8, "")]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_choice_that_a_branch_shares_is_made_otherwise_in_its_run_alone(folder: Path, tmp_path: Path) -> None:
     async for _ in branch_run(folder, 2, say=("Tuuli", "Hm."), out=tmp_path, run="said"):
@@ -171,6 +173,7 @@ async def test_a_choice_that_a_branch_shares_is_made_otherwise_in_its_run_alone(
     assert run_json(made)["branch"]["turn"] == 8
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_killed_before_the_choice_it_goes_on_with_it(folder: Path, tmp_path: Path) -> None:
     whole = await branched(folder, tmp_path, 0, "Tuuli", "Olle")

@@ -120,6 +120,7 @@ async def test_talks_made_again_are_equal_byte_for_byte(tmp_path: Path, overlap:
     assert one["exchanges"].count("said") >= 13 and "Mara" in one["exchanges"]
 
 
+@pytest.mark.long
 async def test_judgements_that_begin_early_change_nothing(tmp_path: Path) -> None:
     off, on = [await talked(tmp_path / overlap / "lake", overlap) for overlap in ("off", "on")]
     assert off == on

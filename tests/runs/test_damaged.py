@@ -112,7 +112,7 @@ def tried(name: str, seeds: list[int]) -> list[tuple[str, int]]:
 FORMS = ("csv", "jsonl", "md", "html", "parquet")
 
 
-@pytest.mark.proof(cases=2)
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", FILES)
 def test_readers(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, seeds: list[int]) -> None:
@@ -200,7 +200,7 @@ async def test_api(whole: Path, tmp_path: Path, api: httpx.AsyncClient, name: st
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.proof(cases=2)
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", [*FILES, "memory"])
 def test_going_on(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """A run goes on from its checkpoints whatever became of the files that are made from them."""

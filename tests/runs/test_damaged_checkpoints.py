@@ -93,6 +93,7 @@ async def test_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
     assert await check_flips(ended, tmp_path, [chosen.randrange(8 * len(data)) for _ in range(10)])
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_many_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
     data = (ended / CHECKPOINTS).read_bytes()

@@ -336,6 +336,7 @@ def test_what_an_error_says_to_lower_may_be_lowered(tmp_path: Path) -> None:
     assert manifest["resumed"][-1]["changed"]["context_tokens"] == 8192
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_run_with_shortened_prompts_replays_byte_for_byte(tmp_path: Path) -> None:
     tells = {"/props": {"default_generation_settings": {"n_ctx": 1700}}}

@@ -224,6 +224,7 @@ async def test_elsewhere_a_guide_is_refused(settings: dict[str, Any], words: str
             pass
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_other_ways_to_choose_a_speaker_let_the_moderator_rest(tmp_path: Path) -> None:
     async def one(name: str, **more: Any) -> list[str]:

@@ -204,6 +204,7 @@ async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) 
     assert leaks(("", u["text"]) for u in public) == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("speaker", [CY, ADA])
 async def test_only_who_heard_a_whisper_is_told_not_to_repeat_it(speaker: str, tmp_path: Path) -> None:
@@ -221,6 +222,7 @@ async def test_only_who_heard_a_whisper_is_told_not_to_repeat_it(speaker: str, t
         assert spoken[0].corrections == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_no_text_is_embedded_for_those_who_did_not_hear_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

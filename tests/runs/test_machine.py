@@ -167,7 +167,7 @@ def command(
 WORDS = ("Tea or coffee?", "-n", 2, "--messages", 8, "--model", "offline", "--quiet")
 
 
-@pytest.mark.proof(cases=2)
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("room", [0, 1_000, 40_000, 180_000, 260_000, 400_000, 900_000])
 def test_files_that_may_not_grow(tmp_path: Path, room: int) -> None:
     """Whatever cannot be written first: the run's files, Chroma's, or the checkpoints."""
@@ -222,6 +222,7 @@ async def test_a_disk_that_is_full_from_any_page_on(
     assert ends["MachineError"] > 2, (ends, pages)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_output_that_cannot_be_written(tmp_path: Path, undisturbed: Path) -> None:
     full = Path("/dev/full")
@@ -315,6 +316,7 @@ async def test_a_conversation_with_checkpoints_keeps_its_memories() -> None:
     recollection.let_go("ephemeral", simulation)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_ten_conversations_at_once_let_go_and_end() -> None:
     async def one(seed: int) -> persimchat.Result:
@@ -327,6 +329,7 @@ async def test_ten_conversations_at_once_let_go_and_end() -> None:
             assert stores.store("ephemeral").agents(result.run) == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_server_keeps_no_more_than_its_last_runs(tmp_path: Path) -> None:
     live, counts = LiveRuns(tmp_path), []

@@ -107,6 +107,7 @@ async def replayed(folder: Path) -> list[Any]:
     return [] if replay.comparison.same else [replay.comparison.parts]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_played_story_ends_and_a_replay_is_the_same(whole: tuple[Path, Player]) -> None:
     folder, player = whole
@@ -321,6 +322,7 @@ def test_the_past_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None
     assert told(past_events(read_run(folder, whole=True))) == told(events)
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 async def test_calls_are_those_estimated(cognition: str, tmp_path: Path) -> None:
@@ -376,6 +378,7 @@ async def test_a_workshop_whose_budget_is_used_up_anywhere_goes_on_from_there(
     assert read_whole(tmp_path / RUN_BREAKOUT) == read_whole(held[0])
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_workshop_goes_on_with_more_rounds_and_a_branch_with_other_words(folder: Path, tmp_path: Path) -> None:
     events = [event async for event in resume_run(folder, changes={"rounds": 2})]

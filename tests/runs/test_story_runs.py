@@ -220,6 +220,7 @@ async def test_a_story_without_a_vote_goes_on_with_more_rounds(tmp_path: Path) -
         await resumed(tmp_path / RUN, model="offline", timeout_s=50)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_story_whose_minds_go_without_a_part_is_kept_replayed_and_resumed_as_such(tmp_path: Path) -> None:
     given = load_story().model_dump(by_alias=True)
@@ -335,6 +336,7 @@ async def held_example(name: str, root: Path, out: Path, seed: int = 1) -> Path:
     return out / name
 
 
+@pytest.mark.long
 @pytest.mark.proof(cases=1)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", CALLS)

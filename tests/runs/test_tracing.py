@@ -189,6 +189,7 @@ def test_nothing_is_sent_while_tracing_is_off() -> None:
         assert [path for path in server.paths if path != "GET /info"] == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("on", ["true", "false"])
 def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything(tmp_path: Path, on: str) -> None:
@@ -218,6 +219,7 @@ def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything
     assert [name for name, secret in secrets.items() if secret.encode() in server.raw] == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_server_that_never_answers_does_not_keep_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "persimchat", "run", "Tea?", "--messages", "1", "--quiet", "--model", "offline"]
@@ -450,6 +452,7 @@ def told_size(server: LangSmithServer) -> dict[str, int]:
     return dict(kinds)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("mode", ["discussion", "debate"])
 def test_a_trace_takes_200_kb_an_utterance_of_three_at_the_most(mode: str) -> None:
@@ -503,6 +506,7 @@ def test_steps_say_who_did_what_and_what_changed_without_whole_minds() -> None:
     assert max(len(str(run.fields.get("inputs"))) + len(str(run.fields.get("outputs"))) for run in steps) < 6000
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_inside_somebody_elses_graph_it_takes_no_more() -> None:
     builder: Any = StateGraph(MessagesState)

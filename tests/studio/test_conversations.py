@@ -196,6 +196,7 @@ async def test_wrong_input_is_refused_in_plain_words(client: LangGraphClient, th
     assert "Nobody" in parts[-1].data["message"]
 
 
+@pytest.mark.long
 async def test_conversations_at_once_share_no_memories(client: LangGraphClient):
     """What somebody recalls decides what they say, so the same conversation has the same course in any company."""
 

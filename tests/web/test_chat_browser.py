@@ -100,6 +100,7 @@ def served(tmp_path: Path) -> Iterator[tuple[list[Server], str]]:
         server.close()
 
 
+@pytest.mark.long
 def test_a_phone_shows_who_speaks_and_who_hears_it(served: tuple[list[Server], str], browser: webdriver.Chrome):
     servers, run = served
     browser.execute_cdp_cmd(

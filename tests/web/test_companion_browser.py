@@ -102,6 +102,7 @@ def test_nothing_serious_at_any_width(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 def test_with_keys_alone(companion: Server, browser: webdriver.Chrome) -> None:
     user = Keyboard(browser)
     browser.get(f"{companion.url}/companion")

@@ -151,6 +151,7 @@ def test_with_keys_alone(server: Server, browser: webdriver.Chrome, driver: subp
     assert all(way), way  # everything on the way has a name
 
 
+@pytest.mark.long
 def test_an_empty_folder(browser: webdriver.Chrome, tmp_path: Path, pytestconfig: pytest.Config):
     served = Server(tmp_path, "--results", "elsewhere")
     try:

@@ -176,6 +176,7 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
         visitor.check(f"pane {number} on a phone")
 
 
+@pytest.mark.long
 def test_past_runs(visitor: Visitor, runs: tuple[str, str]):
     for device in ({**PHONE, "width": 1440, "mobile": False}, PHONE):
         visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)

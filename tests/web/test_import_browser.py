@@ -68,6 +68,7 @@ def test_a_table_becomes_personas(server: Server, browser: webdriver.Chrome, tmp
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_what_is_wrong_stands_in_the_dialog_until_it_is_right(
     server: Server, browser: webdriver.Chrome, tmp_path: Path

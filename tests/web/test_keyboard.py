@@ -81,6 +81,7 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     user.wait.until(lambda b: "turn=" in b.current_url)
 
 
+@pytest.mark.long
 def test_a_dialog_gives_the_focus_back(server: Server, browser: webdriver.Chrome):
     user = Keyboard(browser)
     browser.get(server.url)

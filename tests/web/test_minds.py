@@ -362,6 +362,7 @@ def test_changes_of_emotions_add_up(now: dict[str, int], before: dict[str, int] 
         assert change is None if not before else before[name] + (change or 0) == level
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_look_into_a_run_of_two_thousand_turns_reads_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     many = [recalled(f"Memory {n} of some length, as they are", f"m{n}") for n in range(30)]

@@ -113,6 +113,7 @@ def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.long
 def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_path: Path):
     result = simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=2), out=server.folder / "conversations")
     page = Page(browser)
@@ -156,6 +157,7 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     assert page.said()[:3] == [*texts[:2], "Neither. I only drink water."]
 
 
+@pytest.mark.long
 def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, browser: webdriver.Chrome):
     settings = Settings(model="offline", max_messages=2)
     result = simulate("Cats or dogs?", 3, settings=settings, out=server.folder / "conversations")
@@ -180,6 +182,7 @@ def test_a_row_opens_its_run_and_words_stand_in_its_header(server: Server, brows
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.long
 def test_from_a_line_to_its_alternative(server: Server, browser: webdriver.Chrome):
     out = server.folder / "conversations"
     origin = simulate("Bus or tram?", 3, settings=Settings(model="offline", max_messages=3), out=out)

@@ -234,6 +234,7 @@ async def test_a_folder_with_another_name_is_known_by_it(user: User, web: WebCon
     ]
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_branches_stand_under_their_origin(user: User, web: WebContext):
     run = await made(web, messages=3)

@@ -83,6 +83,7 @@ def test_the_panel_in_light_dark_and_narrow(
     assert faults(browser) == []
 
 
+@pytest.mark.long
 def test_what_would_go(server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config) -> None:
     eyes, page = Eyes(browser, server.url, axe_core(pytestconfig)), Page(browser)
     found = []

@@ -62,6 +62,7 @@ def test_without_its_extra(package: str, tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_what_the_first_page_does_not_need_is_not_loaded_before_it():
     done = subprocess.run([sys.executable, "-c", LOADED, *HEAVY], capture_output=True, text=True, check=True)

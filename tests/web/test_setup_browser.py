@@ -143,6 +143,7 @@ def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, brow
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_what_is_typed_goes_with_the_click(server: Server, browser: webdriver.Chrome):
     """The button is busy at once, and starts what stands in the fields, even if the server has not heard of it."""

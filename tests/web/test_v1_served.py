@@ -110,6 +110,7 @@ def ask_by_udp(line: str) -> dict[str, object]:
     return dict(found["data"])
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_on_other_addresses_keys_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     world = tmp_path / "lake"

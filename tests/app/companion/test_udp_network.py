@@ -116,6 +116,7 @@ def mutated(draw: random.Random) -> bytes:
     return bytes(datagram)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @pytest.mark.parametrize("senders", [20, pytest.param(100, marks=pytest.mark.long)])
 async def test_thousands_of_random_datagrams_leave_the_server_answering(playing: Any, senders: int) -> None:
@@ -208,6 +209,7 @@ async def asked_until_answered(game: UdpGame, number: int, data: Any) -> dict[st
     raise AssertionError("no answer came")
 
 
+@pytest.mark.long
 @pytest.mark.proof
 async def test_a_bad_network_loses_and_doubles_no_exchange(playing: Any) -> None:
     draw, exchanges = random.Random(2), 20

@@ -187,6 +187,7 @@ def test_another_program_finds_the_same_in_the_published_example(compared: Calla
     compared(units_of(PUBLISHED))
 
 
+@pytest.mark.long
 @pytest.mark.proof
 @given(units=RATINGS)
 @hypothesis_settings(max_examples=300)

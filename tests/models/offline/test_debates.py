@@ -377,6 +377,7 @@ def test_near_positions_come_to_a_consensus_in_bounded_time(judge: str):
             assert len(result.conclusion.supporters) == 3
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_an_adversary_is_never_declared_agreed():
     for seed in range(3):
@@ -394,6 +395,7 @@ def test_every_baseline_is_answered(baseline: str):
     assert {u.answer for u in result.utterances} <= set(CITIES)
 
 
+@pytest.mark.long
 @pytest.mark.proof
 def test_a_discussion_that_is_talked_out_closes():
     scenario = Scenario(topic="Cats or dogs?", participants=neighbours())
