@@ -283,6 +283,7 @@ def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, 
     for each in plan(wanted).cells:
         folder = write_run(tmp_path, run=each.cell.id, settings=each.settings.model_dump(mode="json", by_alias=True))
         held = read_manifest(folder)
+        held = held.model_copy(update={"prompt_hash": held.settings.prompts_now})
         assert not stale(each.cell, held)
         other = {**each.cell.settings, "pruning": {"method": "length", "lambda": 0.9}}
         told = stale(each.cell.model_copy(update={"settings": other}), held)
