@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Final, Literal
 
 from ..errors import InputError
@@ -208,8 +208,7 @@ def added() -> dict[str, type[Choice]]:
     Raises:
         InputError: a package's class cannot be loaded, or says not where its graph and its calls are.
     """
-    of = {name: entry_points(group=f"persimchat.{name}") for name in ("mode", "baseline")}
-    return {point.name: _loaded(point, name) for name, points in of.items() for point in points}
+    return {name: _loaded(point, of) for of, points in groups.ADDED.items() for name, point in points.items()}
 
 
 def _loaded(point: EntryPoint, setting: str) -> type[Choice]:

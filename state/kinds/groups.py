@@ -7,7 +7,7 @@ of the groups is that of the command line, of the page and of docs/settings.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -17,17 +17,17 @@ from ..minds.pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
 
+ADDED: Final[Mapping[str, Mapping[str, EntryPoint]]] = {
+    name: {point.name: point for point in sorted(entry_points(group=f"persimchat.{name}"))}
+    for name in ("mode", "baseline")
+}
+"""The kinds of conversation that installed packages register, by the setting that chooses them and its value."""
 
-def registered(setting_: str) -> tuple[str, ...]:
-    """The values of a setting, mode or baseline, under which installed packages register kinds of conversation."""
-    return tuple(sorted(entry_points(group=f"persimchat.{setting_}").names))
-
-
-MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *registered("mode"))
+MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *ADDED["mode"])
 """Kinds of conversation."""
 BASELINES: Final[tuple[str, ...]] = (
     *("single_agent", "group_chat", "mad", "mad_judge", "reconcile"),
-    *registered("baseline"),
+    *ADDED["baseline"],
 )
 """Simpler methods of the literature, which hold a conversation without minds."""
 if TYPE_CHECKING:

@@ -137,8 +137,9 @@ def test_it_runs_and_is_refused_what_it_does_not_have(python: Persimchat, tmp_pa
     assert json.loads(estimated)["at_most"]["total"]["calls"] == len(asked)
     replayed = python("-m", "persimchat", "replay", "latest").stdout
     assert "The same, byte for byte" in replayed
-    refused = python("-m", "persimchat", "run", "Friendship", *TALK, "--judge-window", "5", code=2).stderr
-    assert "judge_window=5 does not go with a round of toasts; it is a setting of debates" in " ".join(refused.split())
+    refused = python("-m", "persimchat", "run", "Friendship", *TALK, "--judge", "persona", code=2).stderr
+    told = " ".join(refused.split())
+    assert "judge=persona does not go with a round of toasts (field judge). It is a setting of debates" in told
 
 
 def test_it_is_an_axis_of_an_experiment(python: Persimchat, tmp_path: Path):
