@@ -9,7 +9,7 @@ from web.experiment_folders import begin_cell, hold_cell, write_experiment
 from web.past_pages import named, press
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.experiments.experiments_page import PAGE, command_of, file_of, left_in_words, matching
+from persimchat.app.web.experiments.experiments_page import PAGE, command_of, left_in_words, matching
 from persimchat.app.web.watching import WatchedCell
 from persimchat.experiments.plan import Cell
 
@@ -160,13 +160,8 @@ def test_what_matches():
     assert not matching(one, "buses", "")
 
 
-async def test_the_command_that_goes_on(web: WebContext):
-    results = web.experiments.folder
-    write_experiment(results)
-    own = file_of(await web.experiments.look("small"))
-    assert own == results / "small" / "experiment.yaml"
-    assert own is not None
-    assert command_of("run", own, results).endswith(f"small/experiment.yaml --out {results}")
-    (results / "small" / "scenario.yaml").write_text("topic: Tea?\nparticipants: [Jarmila, Zeynep]\n")
-    write_experiment(results, "other", base={"scenario": str(results / "small" / "scenario.yaml")})
-    assert file_of(await web.experiments.look("other")) is None
+async def test_the_command_that_goes_on(user: User, web: WebContext):
+    """An experiment's folder has all that its file names."""
+    write_experiment(web.experiments.folder)
+    await user.open("/experiments/small")
+    await user.should_see(command_of("run", web.experiments.folder / "small/experiment.yaml", web.experiments.folder))

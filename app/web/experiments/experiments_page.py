@@ -11,9 +11,7 @@ from typing import Final
 from nicegui import ui
 
 from ....experiments.axes import Label
-from ....experiments.file import Experiment
 from ....experiments.place import FILE
-from ....personas.catalogue import is_path
 from ....state.errors import PerSimChatError
 from ....state.folders import RESULTS
 from ....state.plain_text import capitalised, one_line
@@ -22,7 +20,7 @@ from ..frame import Frame, disclaimer
 from ..shared.formats import cost, joined, moment, tokens, whole
 from ..shared.lists import draw_unread
 from ..shared.navigation import experiment_page_of, experiment_report_of, experiment_table_of, page_of
-from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell, stamp_of
+from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell
 from ..widgets import FIELD, card, command, named, notify_error, reached
 from ..words import number, t
 
@@ -39,21 +37,6 @@ def command_of(verb: str, target: Path | str, results: Path) -> str:
     """
     out = ["--out", str(results)] if verb == "run" and results != RESULTS else []
     return shlex.join(["persimchat", "experiment", verb, str(target), *out])
-
-
-def file_of(watched: Watched) -> Path | None:
-    """The copy of the experiment's file, if the experiment can go on with it: it names no other files. Blocks."""
-    path = watched.place.path / FILE
-    if stamp_of(path) is None:
-        return None
-    try:
-        given = Experiment.load(path)
-    except PerSimChatError:
-        return None
-    people = given.base.participants or []
-    alone = given.base.scenario is None and (given.tasks is None or given.tasks.file is None)
-    alone = alone and not any(isinstance(one, str) and is_path(one) for one in people)
-    return path if alone and given.name == watched.name else None
 
 
 # How far an experiment is
@@ -475,7 +458,6 @@ _POLL_S: Final = 1.0
 """How often a page asks whether there is something new; the folder is read less often (`results.EVERY_S`)."""
 
 _MOST_LEVELS: Final = 24
-_ANY_FILE: Final = "FILE"
 
 
 def experiment_page(web: WebContext, name: str) -> None:
@@ -533,11 +515,7 @@ class _ExperimentPage:
             self.driving = ui.label(t("experiments.driven")).classes("text-sm")
             with ui.column().classes("w-full gap-1") as self.going_on:
                 ui.label(t("experiments.go_on")).classes("text-sm")
-                file = file_of(self.watched)
-                command(command_of("run", file or _ANY_FILE, self.web.experiments.folder))
-                if file is None:
-                    kept = str(self.watched.place.path / FILE)
-                    ui.label(t("experiments.file_kept", file=kept)).classes("text-xs muted [overflow-wrap:anywhere]")
+                command(command_of("run", self.watched.place.path / FILE, self.web.experiments.folder))
                 ui.label(t("experiments.costs")).classes("text-xs muted")
 
     def _vary(self) -> None:
