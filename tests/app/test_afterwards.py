@@ -55,6 +55,7 @@ class Answering:
         return answer if isinstance(answer, str) and answer == "nonsense" else {"reasoning": "I do.", "answer": answer}
 
 
+@pytest.mark.proof
 def test_a_baseline_is_asked_with_what_each_has_heard(command: Run, serve: Serve) -> None:
     folder = baseline()
     model = Answering()
@@ -72,6 +73,7 @@ def test_a_baseline_is_asked_with_what_each_has_heard(command: Run, serve: Serve
     assert again["poll"] != found["poll"]  # another address is another model
 
 
+@pytest.mark.proof
 def test_what_is_there_is_not_asked_again_and_other_words_are_another_poll(command: Run) -> None:
     folder = baseline()
     first = data(command, str(folder), *CARS, "--repeats", "3")
@@ -103,6 +105,7 @@ def test_an_answer_of_no_use_is_asked_for_again_then_missing(command: Run, serve
     assert (row["answer"], row["calls"]) == (None, 2)
 
 
+@pytest.mark.proof
 def test_a_prompt_is_never_shortened(command: Run, serve: Serve) -> None:
     folder = baseline(more="It is cold. " * 300)
     model = Answering()
@@ -113,6 +116,7 @@ def test_a_prompt_is_never_shortened(command: Run, serve: Serve) -> None:
     assert data(command, str(folder), *CARS, "--at", "end", *small[2:])["asked"] == 2  # such are looked for again
 
 
+@pytest.mark.proof
 def test_a_budget_ends_it_and_the_same_command_goes_on(command: Run) -> None:
     folder = baseline()
     found = data(command, str(folder), *CARS, "--budget-calls", "3", "--set", "concurrent=false")
@@ -121,6 +125,7 @@ def test_a_budget_ends_it_and_the_same_command_goes_on(command: Run) -> None:
     assert data(command, str(folder), *CARS)["already"] == 3
 
 
+@pytest.mark.proof
 def test_profiles_alone(command: Run, serve: Serve, tmp_path: Path) -> None:
     model = Answering(lambda prompt: 4 if "ferry" in prompt.lower() else 2)
     town = tmp_path / "town.yaml"
@@ -135,6 +140,7 @@ def test_profiles_alone(command: Run, serve: Serve, tmp_path: Path) -> None:
     assert data(command, *asked, "--out", "res")["already"] == 2
 
 
+@pytest.mark.proof
 def test_a_table_says_who_answered_what(command: Run) -> None:
     folder = baseline()
     done = command("poll", str(folder), "--ask", "How many?", "--answer", "number", "--id", "many")
@@ -255,6 +261,7 @@ def test_later_questions_know_earlier_answers_and_nothing_else_changes(command: 
     assert rows[0].seed != rows[1].seed
 
 
+@pytest.mark.proof
 def test_an_interview_goes_on_and_another_one_knows_nothing_of_it(command: Run, serve: Serve):
     folder, model = baseline(), Interviewed()
     by = ("--by", serve(model).model(), "--with-people")
@@ -280,6 +287,7 @@ def test_questions_are_typed(command: Run, monkeypatch: pytest.MonkeyPatch):
     assert [row.question for row in read_interviews(folder)] == ["Tea?", "Really?"]
 
 
+@pytest.mark.proof
 def test_the_offline_model_says_the_same_again(command: Run):
     found = []
     for name in ("one", "two"):
@@ -289,6 +297,7 @@ def test_the_offline_model_says_the_same_again(command: Run):
     assert found[0] == found[1]
 
 
+@pytest.mark.proof
 def test_a_budget_ends_it_and_an_answer_of_no_use_is_missing(command: Run, serve: Serve):
     folder = baseline()
     done = command("interview", str(folder), EVA, "--ask", "A?", "--ask", "B?", "--budget-calls", "1")

@@ -170,6 +170,7 @@ def settings_in(names: set[str]) -> set[str]:
     return {setting for setting in ABOUT if option_name(setting) in names}
 
 
+@pytest.mark.proof
 def test_commands_offer_the_settings_that_have_an_option():
     every = {name for name, about in ABOUT.items() if about.option is not None}
     assert len(every) > 20
@@ -430,6 +431,7 @@ def test_a_wrong_setting_in_the_environment(command: Run, monkeypatch: pytest.Mo
     assert "PERSIMCHAT_MAX_MESSAGES" in done.error
 
 
+@pytest.mark.proof
 def test_a_wrong_key_is_not_shown(
     command: Run,
     serve: Callable[..., LoopbackServer],
@@ -449,6 +451,7 @@ def test_a_wrong_key_is_not_shown(
     assert b'"stop_reason":"error"' in kept and b"SQLite" in kept
 
 
+@pytest.mark.proof
 def test_an_unreachable_server(command: Run, tmp_path: Path):
     """It is told before anything begins: no folder of a run is left."""
     down = "any@http://127.0.0.1:1/v1"
@@ -479,6 +482,7 @@ def test_an_unknown_model_on_a_server(command: Run, serve: Callable[..., Loopbac
     assert "does not have the model 'nope'; it has 'test-model'" in done.error
 
 
+@pytest.mark.proof
 def test_a_hostile_persona_is_harmless_text(command: Run, serve: Callable[..., LoopbackServer], tmp_path: Path):
     (tmp_path / "hostile.yaml").write_text(
         'name: "{{ 7*7 }} [bold]Mallory[/bold]"\n'

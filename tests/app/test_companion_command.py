@@ -59,6 +59,7 @@ def say(command: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Say]:
         os.close(end)
 
 
+@pytest.mark.proof
 def test_lines_of_a_pipe_are_messages_and_its_end_ends_the_talk(say: Say, place: str) -> None:
     done = say("My sister is called Mira.\n", place, "Oda", "--person", "Petr")
     assert done.code == 0 and done.err == ""
@@ -68,6 +69,7 @@ def test_lines_of_a_pipe_are_messages_and_its_end_ends_the_talk(say: Say, place:
     assert len(kept_in(Path("worlds/ferry"), "exchange")) == 1
 
 
+@pytest.mark.proof
 def test_commands_in_a_pipe(say: Say, place: str) -> None:
     lines = "I like tea.\n/why\n/memory\n/time 2030-01-01 14:00\n/end\n/memory\n/nap\n/quit\nNever read.\n"
     done = say(lines, place, "--person", "Petr", "--world", "w")
@@ -214,6 +216,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return asyncio.run(told(tmp_path / "worlds" / "lake", monkeypatch, *talks))
 
 
+@pytest.mark.proof
 def test_a_person_is_listed_exported_and_forgotten(run_companion: Told3, lake: Path) -> None:
     code, out, _ = run_companion("list")
     assert code == 0 and "worlds/lake" in out and "Oda Brandvik  Petr: trust 6, 1 talk, 1 fact, last 20" in out
@@ -233,6 +236,7 @@ def test_a_person_is_listed_exported_and_forgotten(run_companion: Told3, lake: P
     assert code == 2 and "nobody here is called 'Petr'" in error
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("words", "told_"),
     [

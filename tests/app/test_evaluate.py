@@ -55,6 +55,7 @@ def row_of(found: dict[str, Any], key: str) -> dict[str, Any]:
     return row  # type: ignore[no-any-return]
 
 
+@pytest.mark.proof
 def test_means_spreads_and_intervals(command: Run, serve: Serve) -> None:
     folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
     bel = dict(zip(topics(4), (6, 7, 8, 9), strict=True))
@@ -69,6 +70,7 @@ def test_means_spreads_and_intervals(command: Run, serve: Serve) -> None:
     assert [one["value"] for one in found["conversations"] if one["dimension"] == "BEL"] == [6, 7, 8, 9]
 
 
+@pytest.mark.proof
 def test_a_score_out_of_range_is_asked_for_again_then_missing(command: Run, serve: Serve) -> None:
     folder = run_about(RUNS, **TIED)
     judge = Planned(lambda body: -6 if dimension_in(body) == "relationship" else 3)
@@ -93,6 +95,7 @@ def test_refusals_count_apart(command: Run, serve: Serve) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.proof
 def test_each_repeat_has_a_seed_and_what_is_there_is_not_asked_again(command: Run, serve: Serve) -> None:
     folder = run_about(RUNS)
     judge = Planned()
@@ -109,6 +112,7 @@ def test_each_repeat_has_a_seed_and_what_is_there_is_not_asked_again(command: Ru
     assert [row.reasoning for row in read_judgements(folder)] == [REASON] * 6
 
 
+@pytest.mark.proof
 def test_what_failed_is_not_recorded_and_the_same_command_goes_on(command: Run, serve: Serve) -> None:
     folders = [str(run_about(RUNS, topic)) for topic in topics(3)]
     wrong = {"now": True}
@@ -129,6 +133,7 @@ def test_what_failed_is_not_recorded_and_the_same_command_goes_on(command: Run, 
     assert row_of(found, "BEL")["n"] == 3
 
 
+@pytest.mark.proof
 def test_a_budget_ends_it_and_a_higher_one_goes_on(command: Run, serve: Serve) -> None:
     folders = [str(run_about(RUNS, topic)) for topic in topics(6)]
     judge = Planned()
@@ -141,6 +146,7 @@ def test_a_budget_ends_it_and_a_higher_one_goes_on(command: Run, serve: Serve) -
     assert judge.asked == 6
 
 
+@pytest.mark.proof
 def test_too_long_a_conversation_is_missing_and_never_shortened(command: Run, serve: Serve) -> None:
     folder = run_about(RUNS, text="word " * 3000)
     judge = Planned()
@@ -150,6 +156,7 @@ def test_too_long_a_conversation_is_missing_and_never_shortened(command: Run, se
     assert row_of(data(command, *asked, "--set", "context_tokens=100000"), "BEL")["mean"] == 7
 
 
+@pytest.mark.proof
 def test_show_and_export_tell_what_a_folder_has(command: Run, serve: Serve) -> None:
     folder = run_about(RUNS)
     asked = ("dimensions", str(folder), "--by", serve(Planned()).model(), "--only", "BEL,SER", "--repeats", "2")
@@ -168,6 +175,7 @@ def test_show_and_export_tell_what_a_folder_has(command: Run, serve: Serve) -> N
     assert "Judged" not in command("show", str(folder)).out
 
 
+@pytest.mark.proof
 def test_the_table_of_a_terminal_and_the_file(command: Run, serve: Serve) -> None:
     folders = [str(run_about(RUNS, topic)) for topic in topics(2)]
     judge = Planned(lambda body: 6 if topic_in(body) == "Topic 0?" else 9)
@@ -209,6 +217,7 @@ def test_without_a_measure_it_says_which_there_are(command: Run) -> None:
     assert "pairs" in done.out
 
 
+@pytest.mark.proof
 def test_words_of_people_need_consent(command: Run, serve: Serve) -> None:
     judge = Planned()
     asked = ("dimensions", str(write_steered(RUNS)), "--by", serve(judge).model(), "--only", "BEL")
@@ -217,6 +226,7 @@ def test_words_of_people_need_consent(command: Run, serve: Serve) -> None:
     assert data(command, *asked, "--with-people")["asked"] == 1
 
 
+@pytest.mark.proof
 def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
     judge = Planned()
     server = serve(judge)
@@ -229,6 +239,7 @@ def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
     assert command("evaluate", *asked).code == 0  # nothing is left to pay for
 
 
+@pytest.mark.proof
 def test_many_calls_are_agreed_to_first(
     command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -243,6 +254,7 @@ def test_many_calls_are_agreed_to_first(
     assert judge.asked == 0
 
 
+@pytest.mark.proof
 def test_limits_hold_and_a_failing_server_is_asked_again(
     command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +284,7 @@ def two_groups_again() -> list[str]:
     return ["pairs", "--a", *sides["a"], "--b", *sides["b"]]
 
 
+@pytest.mark.proof
 def test_a_judge_that_favours_the_first_place(command: Run, serve: Serve) -> None:
     judge = Planned(pair=lambda _: (8, 6))
     by = ("--by", serve(judge).model())
@@ -283,6 +296,7 @@ def test_a_judge_that_favours_the_first_place(command: Run, serve: Serve) -> Non
     assert (alone["win"], alone["asked"], judge.asked) == (6, 0, 36)
 
 
+@pytest.mark.proof
 def test_a_judge_that_prefers_the_longer_text(command: Run, serve: Serve) -> None:
     for n, topic in enumerate(topics(6)):
         run_about(RUNS / "a", topic, f"a-{n}", text="So. " * (1 + 3 * n))
@@ -298,6 +312,7 @@ def test_a_judge_that_prefers_the_longer_text(command: Run, serve: Serve) -> Non
     assert any(note.startswith("Words an utterance: A ") for note in found["notes"])
 
 
+@pytest.mark.proof
 def test_nonsense_is_counted_and_never_imputed(command: Run, serve: Serve) -> None:
     served = {"n": 0}
 
@@ -311,6 +326,7 @@ def test_nonsense_is_counted_and_never_imputed(command: Run, serve: Serve) -> No
     assert judge.asked == 24
 
 
+@pytest.mark.proof
 def test_the_verdicts_in_words_with_labels_of_people(command: Run, serve: Serve, write: Callable[..., Path]) -> None:
     def pair(body: dict[str, Any]) -> tuple[int, int]:
         return (9, 4) if "Alpha" in first_words(body, "first_conversation") else (4, 9)
@@ -329,6 +345,7 @@ def test_the_verdicts_in_words_with_labels_of_people(command: Run, serve: Serve,
     assert table[1].startswith("a-0,b-0,win,,9.0,4.0,win,win,0.0,false")
 
 
+@pytest.mark.proof
 def test_bad_pairs(command: Run, write: Callable[..., Path]) -> None:
     two_groups(2)
     by = ("--by", "any@http://127.0.0.1:9/v1")
@@ -383,6 +400,7 @@ def finding(body: dict[str, Any]) -> dict[str, Any]:
     return {"themes": []}
 
 
+@pytest.mark.proof
 def test_the_command_asks_once_for_each_question_and_keeps_what_it_found(command: Run, serve: Serve) -> None:
     folder = write_group(RUNS)
     server = serve(finding)
@@ -416,6 +434,7 @@ def test_themes_of_a_conversation_that_went_on_are_not_shown(command: Run, serve
     assert [one.section.number for one in went_on.answers if one.found] == [0, 1]
 
 
+@pytest.mark.proof
 def test_an_unusable_answer_is_missing_and_nothing_is_made_up(command: Run, serve: Serve) -> None:
     folder = write_group(RUNS)
     done = command("evaluate", "guide", str(folder), "--by", serve(lambda _: {"themes": 7}).model(), "--no-positions")
@@ -447,6 +466,7 @@ def test_positions_before_and_after(command: Run) -> None:
     assert "Mean 3.5 before, 4.5 after." in shown.out
 
 
+@pytest.mark.proof
 def test_the_tables_have_questions_and_no_whisper(command: Run) -> None:
     folder = write_group(RUNS)
     assert command("export", str(folder), "--out", "tables").code == 0
@@ -457,6 +477,7 @@ def test_the_tables_have_questions_and_no_whisper(command: Run) -> None:
     assert "how much they said about it" in Path("tables/codebook.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.proof
 def test_asking_for_positions_changes_nothing_else(command: Run, tmp_path: Path) -> None:
     scenario = tmp_path / "group.yaml"
     guide = {"moderator": "Eva", "questions": [{"ask": "Tea?"}, {"ask": "Why?"}], "positions": [{"ask": "Tea?"}]}

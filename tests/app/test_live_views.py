@@ -271,6 +271,7 @@ def heavy(turn: int) -> dict[str, Any]:
     return pruned(turn, 0.6, [(*first[:5], 9.3), *((*piece[:5], 0.175) for piece in others)])
 
 
+@pytest.mark.proof
 def test_show_has_means_and_what_was_left_out_most_often(command: Run, out: Path) -> None:
     write_run(out, None, minds({(1, EVA): pruned(1), (2, BO): pruned(2, 1.0), (3, EVA): pruned(3, 0.2)}))
     text = command("show", "latest").out
@@ -286,6 +287,7 @@ def test_show_has_means_and_what_was_left_out_most_often(command: Run, out: Path
     assert [one["agent"] for one in data["pruned_by_agent"]] == [EVA, BO]
 
 
+@pytest.mark.proof
 def test_show_says_nothing_of_it_without_pruning(command: Run, out: Path) -> None:
     write_run(out)
     text = command("show", "latest").out
@@ -301,6 +303,7 @@ def test_show_warns_of_one_piece_that_holds_nearly_all(command: Run, out: Path) 
     assert text.count(warning) == 1
 
 
+@pytest.mark.proof
 def test_show_has_the_checks_of_revision(command: Run, out: Path) -> None:
     checks = [{"scores": [7, 8, 6], "taken": False}, {"scores": [2, 3, 2], "taken": True}]
     write_run(out, None, minds({(1, EVA): pruned(1, checks=checks), (2, BO): pruned(2)}))
@@ -312,6 +315,7 @@ def test_show_has_the_checks_of_revision(command: Run, out: Path) -> None:
     ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("record", "field"), [("x", "pruned"), ({**pruned(1), "items": [7]}, "pruned.items.0"), ({}, "pruned.turn")]
 )
@@ -397,6 +401,7 @@ def test_diff_has_it_side_by_side_where_it_differs(command: Run, out: Path) -> N
     }  # fmt: skip
 
 
+@pytest.mark.proof
 def test_diff_says_nothing_of_it_where_it_is_the_same(command: Run, out: Path) -> None:
     for records in ({}, {(1, EVA): pruned(1)}):
         runs = two_runs(out / str(len(records)), records, records)

@@ -46,6 +46,7 @@ def rows(text: str, heading: str) -> list[list[str]]:
     return [re.split(r" {2,}", line.strip()) for line in lines[start:end]]
 
 
+@pytest.mark.proof
 def test_a_run_from_beginning_to_end(command: Run, tmp_path: Path) -> None:
     given = ("-n", "3", "--messages", "4", "--set", "closing=off", "--model", "offline")
     done = command("run", "Tea or coffee?", *given, "--quiet")
@@ -130,6 +131,7 @@ def test_a_baseline(command: Run, out: Path) -> None:
 # Which run
 
 
+@pytest.mark.proof
 def test_a_run_is_found_by_path_id_prefix_and_as_the_latest(command: Run, out: Path) -> None:
     write_run(out, run="20260102-tea", started="2026-01-02T00:00:00+00:00")
     write_run(out, run="named-by-hand", started="2026-03-01T00:00:00+00:00")
@@ -201,6 +203,7 @@ def test_another_version_of_the_folder(command: Run, out: Path) -> None:
 # The report's file
 
 
+@pytest.mark.proof
 def test_the_report_goes_where_it_is_wanted(command: Run, out: Path, tmp_path: Path) -> None:
     write_run(out)
     assert command("show", "latest", "--html", "r.html").out == "r.html\n"
@@ -231,6 +234,7 @@ def test_a_command_line_that_makes_no_sense(command: Run, out: Path, arguments: 
 # Runs that people steered and joined
 
 
+@pytest.mark.proof
 def test_people_whispers_and_silences_are_said(command: Run, out: Path) -> None:
     eva, bo, li = PEOPLE
     write_steered(out)
@@ -428,6 +432,7 @@ def test_from_conversation_to_table(command: Run, out: Path) -> None:
         assert {row["seed"] for row in csv.DictReader(file)} == {"1", "2"}
 
 
+@pytest.mark.proof
 def test_runs_are_found_as_everywhere(command: Run, out: Path) -> None:
     write_run(out, run="20260101-tea")
     write_debate(out, 3, run="20260202-ale", started="2026-03-01T00:00:00+00:00")
@@ -437,6 +442,7 @@ def test_runs_are_found_as_everywhere(command: Run, out: Path) -> None:
     assert len(Path("b/utterances.jsonl").read_text(encoding="utf-8").splitlines()) == 3
 
 
+@pytest.mark.proof
 def test_what_is_missing_is_said(command: Run, out: Path) -> None:
     write_run(out, stop_reason=None, ended=None, usage={})
     done = command("export", "latest")
@@ -466,6 +472,7 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert sorted(path.name for path in Path().iterdir()) == ["conversations", "file"]
 
 
+@pytest.mark.proof
 def test_tables_that_are_there_stay(command: Run, out: Path) -> None:
     write_run(out)
     assert command("export", "latest").code == 0
@@ -476,6 +483,7 @@ def test_tables_that_are_there_stay(command: Run, out: Path) -> None:
     assert Path("export/minds.csv").read_bytes().startswith(b"\xef\xbb\xbfrun,")
 
 
+@pytest.mark.proof
 def test_for_one_participants_eyes(command: Run, out: Path) -> None:
     write_steered(out)
     done = command("export", "latest", "--for", "Eva", "--format", "md")
@@ -527,6 +535,7 @@ def test_json_survives_an_ascii_terminal_and_odd_characters(finished: Run, serve
         assert next(e.text for e in events if e.event == "utterance").endswith("coffee – 陳.")
 
 
+@pytest.mark.proof
 def test_piped_output_is_plain_lines(command: Run, serve: Serve):
     done = command("run", "Tea?", "-n", "3", "--messages", "2", "--model", serve().model())
     assert (done.code, done.err) == (0, "")
@@ -541,6 +550,7 @@ def test_piped_output_is_plain_lines(command: Run, serve: Serve):
     assert lines[-1].startswith("# Run: conversations/")
 
 
+@pytest.mark.proof
 def test_an_utterance_of_many_lines_is_one_line(command: Run, serve: Serve):
     server = serve(Scripted(utterance="One.\n\nTwo.\x1b[2J\nThree [red]as it is[/red]."))
     done = command("run", "Tea?", "-n", "2", "--messages", "1", "--model", server.model())
@@ -562,6 +572,7 @@ def test_an_ascii_terminal_gets_question_marks(finished: Run, serve: Serve):
     assert "# Topic: ?aj?" in done.out
 
 
+@pytest.mark.proof
 def test_quiet_prints_the_folder_alone(command: Run, serve: Serve, only_run: Callable[[Path], Path], tmp_path: Path):
     done = command("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model(), "--quiet", "--out", "o")
     assert (done.code, done.err) == (0, "")
@@ -570,6 +581,7 @@ def test_quiet_prints_the_folder_alone(command: Run, serve: Serve, only_run: Cal
     assert names == {"transcript.md", "run.sqlite", "memory", "run.lock"}
 
 
+@pytest.mark.proof
 def test_who_chose_no_model_is_told(command: Run):
     for form, place in (("--quiet", "err"), ("--json", "out")):
         done = command("run", "Tea?", "-n", "2", "--messages", "1", form)

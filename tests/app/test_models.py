@@ -39,6 +39,7 @@ def put(content: bytes = b"") -> None:
         files.keep(files.Stored(name="smollm2", file="smollm2.gguf", **known))
 
 
+@pytest.mark.proof
 def test_what_is_there(command, folder: Path):
     assert "No models in" in command("models").out
     put()
@@ -69,6 +70,7 @@ def test_what_is_wrong_is_one_line(command, tmp_path: Path, arguments: list[str]
     assert not list(tmp_path.glob("conversations/*"))
 
 
+@pytest.mark.proof
 def test_a_run_does_not_go_on_with_a_model_that_is_missing_and_is_replayed_without_it(command, tmp_path: Path):
     assert command("run", "Tea?", "-n", "2", "--messages", "2", "--model", "offline", "--quiet").code == 0
     done = command("resume", "latest", "--model", "smollm2", "--messages", "3")
@@ -245,12 +247,14 @@ def test_commands_are_refused_without_the_scorer(command: Run, words: tuple[str,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.proof
 def test_it_is_not_needed_without_pruning_or_by_another_method(command: Run):
     for needed in ("pruning.method=length", "pruning.lambda=0"):
         done = command("run", "Tea?", "-n", "2", "--messages", "1", *FREELY, "--set", needed)
         assert done.code == 0, done
 
 
+@pytest.mark.proof
 def test_an_experiment_is_refused_before_its_first_cell(command: Run, tmp_path: Path):
     (tmp_path / "freely.yaml").write_text(EXPERIMENT)
     done = command("experiment", "run", str(tmp_path / "freely.yaml"))
@@ -268,6 +272,7 @@ async def test_the_input_of_the_graph_is_refused():
         )
 
 
+@pytest.mark.proof
 def test_the_doctor_loads_the_scorer(command: Run, no_models: Path, tmp_path: Path):
     done = command("doctor", *FREELY)
     assert done.code == 2

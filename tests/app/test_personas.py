@@ -72,6 +72,7 @@ def test_good_rows_are_taken_and_bad_ones_listed(command: Run, write: Write, tmp
     assert "  left out   E-mail: 'a@x'" in lines
 
 
+@pytest.mark.proof
 def test_those_who_are_converted_can_talk(command: Run, write: Write, tmp_path: Path):
     write("people.csv", ROWS)
     assert command("personas", "convert", "people.csv", "--out", "cast").code == 0
@@ -176,6 +177,7 @@ def test_an_unreadable_pdf(command: Run, write: Write, tmp_path: Path, monkeypat
     assert "the PDF cannot be read" in done.error
 
 
+@pytest.mark.proof
 def test_nothing_is_ever_overwritten(command: Run, write: Write, tmp_path: Path):
     write("people.csv", ROWS)
     kept = write("cast/ana-mora.yaml", "mine")
@@ -246,6 +248,7 @@ def model() -> str:
     return "offline"
 
 
+@pytest.mark.proof
 def test_files_that_a_conversation_reads(command: Run, model: str, tmp_path: Path):
     done = command("personas", "generate", "-n", "3", "--about", "nurses in Brno", "--out", "town", "--model", model)
     assert (done.code, done.err) == (0, "")
@@ -269,6 +272,7 @@ def test_files_that_a_conversation_reads(command: Run, model: str, tmp_path: Pat
     assert talk.code == 0
 
 
+@pytest.mark.proof
 def test_quotas_are_kept_and_named(command: Run, model: str, tmp_path: Path):
     done = command("personas", "generate", "--n", "10", "--quotas", EXAMPLE, "--out", "town", "--model", model)
     assert done.code == 0

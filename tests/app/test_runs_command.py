@@ -38,6 +38,7 @@ def test_the_list(command: Run, out: Path) -> None:
     assert "message limit" in lines[2]
 
 
+@pytest.mark.proof
 def test_filters(command: Run, out: Path) -> None:
     write_run(out, run="talk", stop_reason=None)
     write_debate(out, 4, run="debate")
@@ -72,6 +73,7 @@ def test_hostile_text_steers_nothing(command: Run, out: Path) -> None:
     assert len(text.splitlines()) == 2
 
 
+@pytest.mark.proof
 def test_delete_with_memories(command: Run, out: Path, tmp_path: Path) -> None:
     given = ("-n", "2", "--messages", "2", "--model", "offline", "--quiet", "--set", "store=memories")
     for _ in range(2):
@@ -129,6 +131,7 @@ def test_bad_input_deletes_nothing(command: Run, out: Path, arguments: tuple[str
     assert not Path("nowhere").exists()
 
 
+@pytest.mark.proof
 def test_a_run_gets_a_name_and_tags(command: Run, out: Path) -> None:
     write_run(out, run="talk")
     write_run(out, run="other")

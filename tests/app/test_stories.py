@@ -90,6 +90,7 @@ def test_the_story_command_takes_the_generated_options(said: Callable[..., tuple
     assert events[-1]["outcome"]["winners"]
 
 
+@pytest.mark.proof
 def test_an_estimate_of_a_story_counts_its_calls(said: Callable[..., tuple[int, str, str]], root: Path) -> None:
     examples = {"ferries": 471, "thinkers": 498, "festival": 415, "museum": None}
     for name, calls in examples.items():

@@ -109,6 +109,7 @@ def test_thirty_items(command: Run, serve: Serve) -> None:
     assert len(script.asked) == 62, "what has an answer is not asked again"
 
 
+@pytest.mark.proof
 def test_a_budget_ends_it_and_the_same_command_goes_on(command: Run, serve: Serve) -> None:
     script = Scripted(solving=planned({}))
     asked = ("own", "--methods", "cot", "--items", "6", "--rounds", "1", "--model", serve(script).model())
@@ -160,6 +161,7 @@ def test_one_budget_for_answers_and_debates(command: Run, serve: Serve) -> None:
     assert len(script.asked) == 6 + 18
 
 
+@pytest.mark.proof
 def test_a_refusal_is_not_right_and_a_failing_model_ends_it(command: Run, serve: Serve) -> None:
     first, second = (MINE[place] for place in drawn("own", 0, len(MINE), 2, 1)[0])
     states = {first.id: "refused", second.id: "failing"}
@@ -173,6 +175,7 @@ def test_a_refusal_is_not_right_and_a_failing_model_ends_it(command: Run, serve:
     assert (cot["refused"], cot["right"], cot["accuracy"]["value"]) == (1, 1, 0.5)
 
 
+@pytest.mark.proof
 def test_the_offline_model_guesses_and_says_so(command: Run) -> None:
     asked = ("own", "--methods", "zero_shot,cot", "--items", "16", "--model", "offline")
     done = command("evaluate", "benchmark", *asked)
@@ -300,6 +303,7 @@ def test_settings_of_one_case_stand_side_by_side(command: Run) -> None:
     assert (FULL, "exclusive_1") not in values, "the reference is compared with itself only in groups"
 
 
+@pytest.mark.proof
 def test_what_is_printed(command: Run) -> None:
     done = command("evaluate", "diversity", *two_settings(), "--embedding", "lexical", "--out", "res")
     assert "4 dialogues in 1 case, 2 settings" in done.out
@@ -331,6 +335,7 @@ def test_two_cases_have_intervals_and_paired_differences(command: Run) -> None:
     assert "differences from the reference" in command("evaluate", "diversity", *runs).out
 
 
+@pytest.mark.proof
 def test_positions(command: Run) -> None:
     runs = [dialogue("one", "tea now", "no tea"), dialogue("two", "tea now", "yes", "well"), dialogue("three", "tea")]
     data = json.loads(command("evaluate", "diversity", *runs, "--json", "--positions").out)
@@ -342,6 +347,7 @@ def test_positions(command: Run) -> None:
     assert "By position in the dialogue" in command("evaluate", "diversity", *runs, "--positions").out
 
 
+@pytest.mark.proof
 def test_groups_compare_the_reference_with_itself(command: Run) -> None:
     runs = [dialogue(f"run-{seed}", text, seed=seed) for seed, text in enumerate(["a b", "a c", "a b", "d e", "f"])]
     done = command("evaluate", "diversity", *runs, "--json", "--group", "2")
@@ -352,6 +358,7 @@ def test_groups_compare_the_reference_with_itself(command: Run) -> None:
     assert "smaller group" in command("evaluate", "diversity", *runs, "--group", "9").error
 
 
+@pytest.mark.proof
 def test_groups_of_other_seeds_are_compared(command: Run) -> None:
     """A setting that changes nothing is as near to the reference as the reference to itself."""
     said = ["a b", "a c", "a b", "d e"]
@@ -366,6 +373,7 @@ def test_groups_of_other_seeds_are_compared(command: Run) -> None:
     assert "max_sim is missing" not in command("evaluate", "diversity", *runs, "--group", "4").out
 
 
+@pytest.mark.proof
 def test_settings_stand_in_order_of_their_values(command: Run) -> None:
     runs = [
         dialogue(f"{topic}{strength}-{seed}", "a b", seed=seed, strength=strength, topic=topic)
@@ -401,6 +409,7 @@ def test_dependent_runs_are_named(command: Run) -> None:
     assert ": five (of gone), four (of gone)." in command("evaluate", "diversity", *siblings).out.replace("\n", " ")
 
 
+@pytest.mark.proof
 def test_words_of_others_do_not_count_and_are_counted(command: Run) -> None:
     said = [
         utterance(1, EVA, "tea please"),
@@ -416,6 +425,7 @@ def test_words_of_others_do_not_count_and_are_counted(command: Run) -> None:
     assert "whispers 1, words of people 1, words of the moderator 2" in command("evaluate", "diversity", *runs).out
 
 
+@pytest.mark.proof
 def test_runs_that_failed_are_left_out_by_name(command: Run) -> None:
     runs = [
         dialogue("one", "tea"),
@@ -430,6 +440,7 @@ def test_runs_that_failed_are_left_out_by_name(command: Run) -> None:
     assert found(command("evaluate", "diversity", *runs, "--json"))["as given", "dist_1"] == 1.0
 
 
+@pytest.mark.proof
 def test_unequal_numbers(command: Run) -> None:
     full = [dialogue(f"full-{seed}", f"tea {seed}", seed=seed) for seed in range(3)]
     less = [dialogue(f"less-{seed}", f"milk {seed}", seed=seed, strength=0.6) for seed in (0, 1)]

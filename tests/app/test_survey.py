@@ -154,6 +154,7 @@ def test_the_acceptance_with_real_conversations(command: Run, root: Path, tmp_pa
     assert alphas["Krippendorff's α, interval"] == pytest.approx(0.8491, abs=5e-5)
 
 
+@pytest.mark.proof
 def test_part_of_an_experiment(command: Run, tmp_path: Path):
     grid = {"method": [*METHODS, "single_agent"], "utterance_words": [30, 40], "wording": {"a": "A?", "b": "B?"}}
     town = experiment(tmp_path / "town", grid=grid)
@@ -179,6 +180,7 @@ def test_cells_that_are_not_complete_are_left_out(command: Run, tmp_path: Path):
     assert not Path("survey").exists()
 
 
+@pytest.mark.proof
 def test_from_single_runs(command: Run, tmp_path: Path):
     held = held_runs(tmp_path / "all", topics=("Tea?", "Cars?"), systems=("group_chat", "single_agent"))
     for one in held:
@@ -231,6 +233,7 @@ def test_what_cannot_be_made(command: Run, tea: Path, arguments: tuple[str, ...]
     assert not Path("survey").exists()
 
 
+@pytest.mark.proof
 def test_what_cannot_be_read(command: Run, tea: Path):
     data(command, "make", tea, "--by", "method")
     data(command, "make", tea, "--by", "method", "--seed", "1", "--out", "other")
@@ -250,6 +253,7 @@ def test_what_cannot_be_read(command: Run, tea: Path):
     assert not Path("survey/tables").exists()
 
 
+@pytest.mark.proof
 def test_what_is_there_is_kept(command: Run, tea: Path):
     data(command, "make", tea, "--by", "method")
     before = Path("survey/key.json").read_bytes()

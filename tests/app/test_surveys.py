@@ -75,6 +75,7 @@ def test_distances_with_their_floors(command: Run, tmp_path: Path) -> None:
     assert one["distances"][0]["hidden"] and "a run" in one["notes"][0]  # one run is one answer
 
 
+@pytest.mark.proof
 def test_the_floor_hides_what_chance_can_do(command: Run, tmp_path: Path) -> None:
     folders = [str(run_with(f"r{n}", answered(BANS, ["no" if n < 4 else "yes"]))) for n in range(10)]
     human = survey(tmp_path, "option,count\nYes,50\nNo,50\n")
@@ -188,6 +189,7 @@ def test_a_bad_file_names_the_line(command: Run, tmp_path: Path, text: str, word
     assert "survey.csv" in done.error
 
 
+@pytest.mark.proof
 def test_bad_input_to_people_is_one_line(command: Run, tmp_path: Path) -> None:
     folder, human = (
         str(run_with("one", answered(BANS, ["yes"]))),
@@ -249,6 +251,7 @@ def test_several_runs_are_summed_up(command: Run) -> None:
     assert "plain: no position is known" in command("evaluate", "stances", str(plain)).out
 
 
+@pytest.mark.proof
 def test_show_report_and_export_have_the_moves(command: Run) -> None:
     folder = debate()
     done = command("show", str(folder))

@@ -215,6 +215,7 @@ pruning_cases: Any = import_module("pruning_cases")
 studies: Any = import_module("pruning_studies")
 
 
+@pytest.mark.proof
 def test_memory_streams_become_cases(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if not (shared / "data" / "memory_streams").is_dir():
         pytest.skip(f"there are no memory streams in {shared}")
@@ -280,6 +281,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return asyncio.run(studies.scenes_of(Path(result.folder), 2))
 
 
+@pytest.mark.proof
 def test_scenes_are_the_last_prompts(scenes: Any):
     assert [scene.past.turn for scene in scenes] == [2, 3]
     assert all(len(scene.units) > 10 and scene.text == scene.past.text for scene in scenes)

@@ -125,6 +125,7 @@ def test_goodbye() -> None:
 _SAID = st.lists(st.tuples(st.sampled_from(PEOPLE), st.text(max_size=60)), max_size=12)
 
 
+@pytest.mark.proof
 @given(_SAID)
 def test_scores_are_in_range_for_whatever_was_said(said: list[tuple[str, str]]) -> None:
     talk = outputs(*said, conclusion=concluded("tea", agreed=False))
@@ -160,6 +161,7 @@ DATASET: list[dict[str, Any]] = [
 OFFLINE = {"model": "offline", "max_messages": 3, "seed": 1}
 
 
+@pytest.mark.proof
 def test_every_evaluator_says_what_it_found() -> None:
     rows = evaluate_locally(DATASET, make_target(**OFFLINE), EVALUATORS)
     talk, debate = rows
@@ -174,6 +176,7 @@ def test_every_evaluator_says_what_it_found() -> None:
     assert means(rows)["correct"] == debate["feedback"]["correct"]["score"]
 
 
+@pytest.mark.proof
 def test_the_table() -> None:
     rows = evaluate_locally(DATASET[:1], make_target(**OFFLINE), [balance, correct])
     score = rows[0]["feedback"]["balance"]["score"]

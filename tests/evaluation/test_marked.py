@@ -18,6 +18,7 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
     get_env_var.cache_clear()
 
 
+@pytest.mark.proof
 @pytest.mark.langsmith
 def test_nobody_talks_alone() -> None:
     inputs = {"topic": "Tea or coffee?", "participants": 3}

@@ -185,6 +185,7 @@ def test_the_same_seed_gives_the_same_survey_and_other_words_other_ids(runs: lis
     assert not ids & {item.item for item in make_survey(other, THREE, seed=3).key.items}
 
 
+@pytest.mark.proof
 def test_labels_are_drawn_for_each_topic_anew(runs: list[Held]):
     """Over seeds, each system is called A, and stands first, about equally often."""
     first = Counter(
@@ -508,6 +509,7 @@ RATINGS = st.lists(st.tuples(*[st.none() | st.integers(1, 10)] * 6), min_size=1,
 )
 
 
+@pytest.mark.proof
 @given(RATINGS, st.randoms(use_true_random=False))
 @hypothesis_settings(max_examples=25)
 def test_the_order_of_the_file_does_not_matter(rows: list[tuple[int | None, ...]], chance: Random):

@@ -72,6 +72,7 @@ def test_they_run_without_a_key_and_without_a_warning(path: Path, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.proof
 async def test_a_report_graph_keeps_two_keys_of_the_conversation(app: Callable[[str], ModuleType]) -> None:
     study, thread = app("report_graph"), {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
 
@@ -90,6 +91,7 @@ async def test_a_report_graph_keeps_two_keys_of_the_conversation(app: Callable[[
     assert "subgraph focus_group" in study.graph.get_graph(xray=True).draw_mermaid()
 
 
+@pytest.mark.proof
 async def test_the_agent_puts_its_call_right(app: Callable[[str], ModuleType]) -> None:
     module = app("agent")
     asked: dict[str, Any] = {"messages": [("user", "Should the library open on Sundays?")]}
@@ -100,6 +102,7 @@ async def test_the_agent_puts_its_call_right(app: Callable[[str], ModuleType]) -
     assert done["messages"][-1].text.startswith("I asked a simulated group")
 
 
+@pytest.mark.proof
 async def test_the_agent_with_another_chat_model(app: Callable[[str], ModuleType]) -> None:
     def answer(body: dict[str, Any]) -> Any:
         if any(message["role"] == "tool" for message in body["messages"]):
@@ -125,6 +128,7 @@ async def test_ten_groups_at_once_do_not_mix(app: Callable[[str], ModuleType]) -
     assert chain.invoke(ideas[0]) == words[0]
 
 
+@pytest.mark.proof
 async def test_the_chain_takes_any_chat_model(app: Callable[[str], ModuleType]) -> None:
     chain = app("ten_groups").chain(FakeListChatModel(responses=["Does our town need a lido?"]))
     assert ": " in (await chain.abatch([{"idea": "a lido"}]))[0]

@@ -43,6 +43,7 @@ def base(kept: Path, **more: Any) -> dict[str, Any]:
     return {"branch": {"run": str(kept), "at": 2, **more}}
 
 
+@pytest.mark.proof
 def test_a_cell_is_its_run_its_turn_and_what_it_changes(make: Make, kept: Path):
     def ids(**fields: Any) -> list[str]:
         return [each.cell.id for each in plan(make(**{"base": base(kept), "grid": {"seed": [0, 1]}, **fields})).cells]

@@ -68,6 +68,7 @@ def test_a_small_budget_is_refused(make: Make, tmp_path: Path, monkeypatch: pyte
     assert "budget_calls=3 is below what the smallest cell is expected to use" in capsys.readouterr().err
 
 
+@pytest.mark.proof
 def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     make(grid={"seed": {"from": 0, "count": 200}})
     monkeypatch.chdir(tmp_path)
@@ -288,6 +289,7 @@ def of_files(folder: Path, *, scenario: bool) -> None:
         (folder / name).write_text(yaml.safe_dump(data), encoding="utf-8")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("scenario", [True, False])
 def test_a_folder_can_be_moved_and_held_again(
     scenario: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
@@ -328,6 +330,7 @@ def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: 
     assert "Read-only file system" in said and "persimchat experiment report results/small --out DIR" in said
 
 
+@pytest.mark.proof
 def test_a_new_start_names_the_folder_that_is_there(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ):

@@ -71,6 +71,7 @@ def by_hand(each: Planned) -> list[str]:
     return [SAID[str(each.cell.axes["variant"])][int(str(each.cell.axes["seed"]))]]
 
 
+@pytest.mark.proof
 def test_settings_stand_side_by_side(make: Make, tmp_path: Path):
     experiment = make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED)
     results = told(experiment, tmp_path, by_hand)
@@ -93,6 +94,7 @@ def test_settings_stand_side_by_side(make: Make, tmp_path: Path):
     assert diversity.values_by_levels()[("Less",), "dist_1"] == {"tea": 0.8, "milk": 0.8}
 
 
+@pytest.mark.proof
 def test_the_report_has_a_section(make: Make, tmp_path: Path):
     results = told(make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED), tmp_path, by_hand)
     report = (results.folder / "report.html").read_text(encoding="utf-8")
@@ -111,6 +113,7 @@ def test_the_report_has_a_section(make: Make, tmp_path: Path):
     assert "## diversity_settings" in codebook
 
 
+@pytest.mark.proof
 def test_axes_that_make_another_scenario_are_cases(make: Make, tmp_path: Path):
     grid = {
         "wording": {"plain": "", "polite": "Please: {topic}"},
@@ -124,6 +127,7 @@ def test_axes_that_make_another_scenario_are_cases(make: Make, tmp_path: Path):
     assert {row["wording"] for row in results.rows("diversity")} == {"plain", "polite"}
 
 
+@pytest.mark.proof
 def test_levels_that_make_no_difference_stand_in_every_place(make: Make, tmp_path: Path):
     variants = {"Full": {}, "also": {"pruning": {"lambda": 0}}, "Less": GRID["variant"]["Less"]}
     grid = {"variant": variants, "seed": [0, 1]}
@@ -174,6 +178,7 @@ def test_positions_and_groups(make: Make, tmp_path: Path):
     assert "itself, other seeds" in report
 
 
+@pytest.mark.proof
 def test_text_in_the_report_is_data(make: Make, tmp_path: Path):
     grid = {"variant": {"<b>Full": {}, "=1+1": {"model_temperature": 1.0}}, "seed": [0, 1]}
     results = told(make(grid=grid, measures=MEASURED), tmp_path, lambda each: ["<script>alert(1)</script>"])
@@ -284,6 +289,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return make
 
 
+@pytest.mark.proof
 def test_there_are_twenty_cases_of_two_people_with_memories(tmp_path: Path):
     path = tmp_path / "x.yaml"
     path.write_text(yaml.safe_dump({"name": "x", "base": {}, "tasks": {"file": str(CASES)}}), encoding="utf-8")
@@ -308,6 +314,7 @@ def test_the_documents_have_the_published_studies():
     assert len(STUDIES) == 8
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_can_be_planned_at_a_small_size(name: str, small: Any):
     made = plan(Experiment.load(small(name)))

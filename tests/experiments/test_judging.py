@@ -95,6 +95,7 @@ def test_scores_means_intervals_and_holm(make: Make, serving: Serve, tmp_path: P
     assert {(row["judge"], row["repeat"]) for row in measured} == {(measures["dimensions"]["by"], 1)}
 
 
+@pytest.mark.proof
 def test_a_score_out_of_range_is_asked_for_again_then_missing(make: Make, serving: Serve, tmp_path: Path):
     judge = Planned(lambda _: -6)
     base = {
@@ -328,6 +329,7 @@ def test_a_judge_that_fails_costs_no_report(
     assert {row["value"] for row in table(Path("results/small"), "measures")} == {"7.0"}
 
 
+@pytest.mark.proof
 def test_the_length_of_judges_prompts_is_foreseen(make: Make, tmp_path: Path):
     """Before conversations are held, they are taken to be of typical length."""
     dimensions = {"by": NOBODY, "only": ["BEL", "CRE"]}
@@ -353,6 +355,7 @@ def test_tables_in_another_form_beside_csv(make: Make, serving: Serve, tmp_path:
     assert not (results.folder / "tables" / "pairs.csv").exists()
 
 
+@pytest.mark.proof
 def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Serve, tmp_path: Path):
     measures = {"pairs": {"by": serving(Planned()).model(), "axis": "method", "k": 1}}
     grid = {"method": ["single_agent", "need_to_talk"]}

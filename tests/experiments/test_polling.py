@@ -83,6 +83,7 @@ def is_of_jarmila(prompt: str) -> bool:
     return "Jarmila" in prompt.partition("</basic_information>")[0]
 
 
+@pytest.mark.proof
 def test_shares_means_and_changes(make: Make, serving: Serve, tmp_path: Path) -> None:
     def answer(prompt: str) -> Any:
         if "How warm" in prompt:
@@ -128,6 +129,7 @@ def test_shares_means_and_changes(make: Make, serving: Serve, tmp_path: Path) ->
     }
 
 
+@pytest.mark.proof
 def test_answers_below_zero_are_numbers(make: Make, serving: Serve, tmp_path: Path) -> None:
     model = serving(Answering(lambda prompt: -3 if is_of_jarmila(prompt) else 5))
     asked = polls(
@@ -149,6 +151,7 @@ def test_answers_below_zero_are_numbers(make: Make, serving: Serve, tmp_path: Pa
         assert {row["number"] for row in csv.DictReader(file)} == {"-3.0", "5.0", ""}
 
 
+@pytest.mark.proof
 def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make, tmp_path: Path) -> None:
     given = {"grid": SCRIPT, "measures": polls(CARS)}
     assert [work.total.calls for work in prepare(make(**given), tmp_path).judging] == [8]
@@ -166,6 +169,7 @@ def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make,
     assert not (results.folder / "tables" / "polls.csv").exists()
 
 
+@pytest.mark.proof
 def test_other_polls_hold_nothing_again(make: Make, tmp_path: Path) -> None:
     first = run_experiment(make(grid=SCRIPT, measures=polls(CARS)), tmp_path)
     held = Place(first.folder).told()
@@ -184,6 +188,7 @@ def test_other_polls_hold_nothing_again(make: Make, tmp_path: Path) -> None:
     assert Place(third.folder).told() == held
 
 
+@pytest.mark.proof
 def test_a_budget_is_for_conversations_and_polls_together(make: Make, serving: Serve, tmp_path: Path) -> None:
     model = Answering(lambda _: "yes")
     cars = {"id": "cars", "ask": "Cars?", "at": ["end"], "by": serving(model).model()}
@@ -198,6 +203,7 @@ def test_a_budget_is_for_conversations_and_polls_together(make: Make, serving: S
     assert values(more)["cars:yes@end"] == [(1.0, None)] * 2
 
 
+@pytest.mark.proof
 def test_what_is_no_answer_is_asked_for_again_then_missing(make: Make, serving: Serve, tmp_path: Path) -> None:
     model = Answering(lambda prompt: "yes" if is_of_jarmila(prompt) else "maybe")
     results = run_experiment(
@@ -209,6 +215,7 @@ def test_what_is_no_answer_is_asked_for_again_then_missing(make: Make, serving: 
     assert told in report_of(results)
 
 
+@pytest.mark.proof
 def test_minds_are_asked_as_they_were(make: Make, tmp_path: Path) -> None:
     grid = {"method": ["need_to_talk"], "seed": [0]}
     wanted = make(grid=grid, measures=polls({**CARS, "at": ["start", "end"]}))
@@ -294,6 +301,7 @@ CONFEDERATE: dict[str, Any] = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("poll", "share", "asked"),
     [({}, 0.0, 5), ({"of": ["Rowan", "Zeynep"]}, 0.5, 3), ({"without": ["Rowan", "Zeynep"]}, 0.0, 2)],
@@ -328,6 +336,7 @@ def in_debate(**fields: Any) -> dict[str, Any]:
     return {"base": base, "grid": {"method": ["group_chat", "mad"], "seed": [0]}, **fields}
 
 
+@pytest.mark.proof
 def test_each_source_has_numbers_of_its_own(make: Make, tmp_path: Path) -> None:
     results = run_experiment(make(**in_debate(measures={"stances": True})), tmp_path)
     rows = {(row["method"], row["measure"]): (row["value"], row["missing"]) for row in results.rows("measures")}
@@ -344,6 +353,7 @@ def test_each_source_has_numbers_of_its_own(make: Make, tmp_path: Path) -> None:
     assert "## stances" in (results.folder / "tables" / "codebook.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.proof
 def test_polls_at_several_points_are_a_source(
     make: Make, serving: Callable[..., LoopbackServer], tmp_path: Path
 ) -> None:
@@ -363,6 +373,7 @@ def test_polls_at_several_points_are_a_source(
     assert [row["poll"] for row in results.rows("stances")] == ["cars"] * 4
 
 
+@pytest.mark.proof
 def test_a_conversation_without_positions_has_none(make: Make, tmp_path: Path) -> None:
     grid = {"method": ["single_agent"], "seed": [0]}
     results = run_experiment(make(grid=grid, measures={"stances": ["verdicts"]}), tmp_path)
@@ -386,6 +397,7 @@ def test_evaluators_are_known_by_name(make: Make, refused: Callable[..., str]):
     refused(lambda: evaluators_of(make(measures={"evaluators": ["goodbye"] * 2})), "named twice")
 
 
+@pytest.mark.proof
 def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
     base = {**SMALL["base"], "settings": {"model": "offline", "max_messages": 1}}
     wanted = make(base=base, grid={}, measures={"evaluators": ["consensus"]})
@@ -393,6 +405,7 @@ def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
     assert (row["value"], row["missing"]) == (None, "no debate")
 
 
+@pytest.mark.proof
 def test_who_moved_is_a_measure(make: Make, tmp_path: Path):
     settings = {"model": "offline", "mode": "debate", "answer_format": "choice", "choices": ["tea", "coffee", "milk"]}
     base = {**SMALL["base"], "settings": {**settings, "baseline": "mad", "rounds": 2, "max_messages": 8}}

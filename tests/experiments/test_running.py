@@ -496,6 +496,7 @@ def test_tasks_are_counted_as_they_are_compared(make: Make):
     assert [(each.needed, each.share) for each in found] == [(199, None)] * 3
 
 
+@pytest.mark.proof
 def test_an_estimate_says_it(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     make(grid={"method": ["need_to_talk", "round_robin"], "seed": {"from": 0, "count": 6}}, compare=[{"by": "method"}])
     monkeypatch.chdir(tmp_path)
@@ -558,6 +559,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("way", DAMAGES)
 def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], way: str
@@ -584,6 +586,7 @@ def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
     assert {row["status"] for row in rows(folder, "cells")} == {"done"}
 
 
+@pytest.mark.proof
 def test_a_run_without_its_log_is_held_again(make: Make, tmp_path: Path):
     run_experiment(make(base=SCRIPT), tmp_path)
     log = sorted(tmp_path.glob("small/runs/*/run.sqlite"))[0]

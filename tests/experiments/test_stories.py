@@ -186,6 +186,7 @@ def test_the_examples_are_estimated(root: Path, tmp_path: Path, name: str):
     assert len({each.cell.id for each in prepared.plan.cells}) == EXAMPLES[name]
 
 
+@pytest.mark.proof
 def test_the_report_of_nothing_says_so(root: Path, tmp_path: Path):
     """Before any conversation is complete, tables and report can be made."""
     for name in EXAMPLES:

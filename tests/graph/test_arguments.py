@@ -123,12 +123,14 @@ def around(
     return builder.compile(checkpointer=checkpointer)
 
 
+@pytest.mark.proof
 def test_a_story_gives_its_outcome_to_the_graph_around_it() -> None:
     told = around().invoke({"question": "Who leads?"})
     assert told["why"] == "settled"
     assert set(told["outcome"]["winners"]) <= {ANN, BEN}
 
 
+@pytest.mark.proof
 def test_a_story_without_a_vote_has_no_outcome() -> None:
     told = around(settlement=None).invoke({"question": "Who leads?"})
     assert (told["why"], told["outcome"]) == ("finished", None)
@@ -163,6 +165,7 @@ def test_what_does_not_fit_is_refused_at_once() -> None:
 # ── settings in `configurable`, as LangGraph's server takes them ───────────────────────────────────────────────────
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("own", [None, SETTINGS])
 @pytest.mark.parametrize("context", [None, {"model": "offline"}, {"max_messages": 2}])
 async def test_settings_in_configurable_count(own: Settings | None, context: dict[str, Any] | None) -> None:
@@ -179,6 +182,7 @@ def test_settings_in_two_places_do_not_contradict_each_other(refused: Callable[.
     refused(lambda: group.invoke({"topic": "Tea?"}, place, context=context), "max_messages is", "in configurable")
 
 
+@pytest.mark.proof
 def test_on_langgraphs_server_the_context_counts() -> None:
     """Its `configurable` holds what earlier contexts of the thread said."""
     place: Any = {"configurable": {"max_messages": 3, "pattern": "round_robin", "langgraph_request_id": "1"}}
@@ -190,6 +194,7 @@ def test_a_wrong_setting_in_configurable_is_refused(refused: Callable[..., str])
     refused(lambda: group.invoke({"topic": "Tea?"}, {"configurable": {"max_messages": 0}}), "max_messages", "not 0")
 
 
+@pytest.mark.proof
 def test_in_a_graph_configurable_is_that_graphs() -> None:
     builder = StateGraph(dict)
     builder.add_node("group", build_conversation(settings=SETTINGS))

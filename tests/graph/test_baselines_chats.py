@@ -57,6 +57,7 @@ def numbered() -> Callable[[Any], str]:
     return lambda body: f"Number {section(prompt_of(body), 'environment').partition(' of ')[0].split()[-1]}."
 
 
+@pytest.mark.proof
 def test_an_utterance_takes_two_calls(baseline: Start):
     b = baseline(group_chat=numbered())
     output = b.hold(NAME, max_messages=8, closing="off")
@@ -91,6 +92,7 @@ def test_a_stranger_is_never_named(baseline: Start):
     assert never.scripted.prompts("group_chat") == []
 
 
+@pytest.mark.proof
 def test_nobody_is_asked_who_speaks_where_only_one_may(baseline: Start):
     b = baseline(group_chat=numbered())
     output = b.hold(NAME, given={"participants": PEOPLE[:2]}, max_messages=4, closing="off")
@@ -134,6 +136,7 @@ def test_words_are_checked_as_those_of_minds(baseline: Start):
     assert section(b.scripted.prompts("group_chat")[3], "avoid") == f"- Not again: {TEA}"
 
 
+@pytest.mark.proof
 def test_everybody_takes_leave_near_the_limit(baseline: Start):
     b = baseline(group_chat=numbered())
     output = b.hold(NAME, max_messages=12)
@@ -157,6 +160,7 @@ def test_a_debate_ends_with_consensus(baseline: Start):
     assert "The group is to agree on one answer: yes or no" in b.scripted.prompts("group_chat")[0]
 
 
+@pytest.mark.proof
 def test_a_debate_without_consensus_has_the_majority_s_answer(baseline: Start):
     majority = {"reasoning": "Two of three.", "answer": "no", "supporters": [LEI, BO]}
     b = baseline(group_chat=numbered(), judge=verdict(False), majority=majority)
@@ -229,6 +233,7 @@ async def hold(out: Path, **more: Any) -> Path:
     return Path(events[-1].folder or "")  # type: ignore[union-attr]
 
 
+@pytest.mark.proof
 async def test_its_words_stream_and_the_same_seed_says_the_same(tmp_path: Path):
     first, again = await hold(tmp_path / "a"), await hold(tmp_path / "b")
     assert judged_in(first) == judged_in(again)
@@ -239,6 +244,7 @@ async def test_its_words_stream_and_the_same_seed_says_the_same(tmp_path: Path):
     assert logged(first, "mind") == []
 
 
+@pytest.mark.proof
 async def test_a_replay_is_the_same(tmp_path: Path):
     folder = await hold(tmp_path)
     replay = Replay(folder)
@@ -246,6 +252,7 @@ async def test_a_replay_is_the_same(tmp_path: Path):
     assert replay.comparison is not None and replay.comparison.same
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("last", ["speaking", "utterance", "turn_ended", "analysis", "verdict"])
 async def test_a_run_that_was_interrupted_goes_on_to_the_same_end(tmp_path: Path, last: str):
     whole = await hold(tmp_path / "whole")

@@ -78,6 +78,7 @@ def test_in_mad_everybody_sees_the_others_last_answers_and_knows_the_own_one(bas
     assert not any("confidence" in prompt for prompt in b.scripted.prompts("answering"))
 
 
+@pytest.mark.proof
 def test_prompts_do_not_grow_with_the_rounds(baseline: Start):
     for name in ("mad", "reconcile"):
         b = baseline(SPLIT)
@@ -153,6 +154,7 @@ def test_in_reconcile_answers_come_in_groups_with_reasons_and_confidences(baseli
     ]
 
 
+@pytest.mark.proof
 def test_free_text_ends_with_one_call_to_the_judge(baseline: Start):
     majority = {"reasoning": "Two mean tea.", "answer": "Tea for all.", "supporters": [ADA, "李雷"]}
     plan = {ADA: ["Tea, hot."], BO: ["Milk."], LEI: ["Hot tea."]}
@@ -194,6 +196,7 @@ def real(shared: Path, file: str) -> list[dict[str, Any]]:
     return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.proof
 def test_grade_school_mathematics(baseline: Start, shared: Path):
     """GSM8K: one is right, two are not; the two are convinced one by one, and the majority has it."""
     for question in real(shared, "gsm8k_test.jsonl")[:4]:
@@ -209,6 +212,7 @@ def test_grade_school_mathematics(baseline: Start, shared: Path):
         assert all(" ".join(question["question"].split()) in " ".join(p.split()) for _, p in b.scripted.asked)
 
 
+@pytest.mark.proof
 def test_algebra_with_choices(baseline: Start, shared: Path):
     """AQuA: answers come as letters, with labels, as text; choices that differ in a sign alone stay apart."""
     for question in real(shared, "aqua_test.json")[:12]:
@@ -221,6 +225,7 @@ def test_algebra_with_choices(baseline: Start, shared: Path):
         assert (output["conclusion"]["answer"], output["conclusion"]["supporters"]) == (right, [BO, LEI])
 
 
+@pytest.mark.proof
 def test_common_sense(baseline: Start, shared: Path):
     """StrategyQA: yes or no, where the sure minority outweighs the unsure majority."""
     for question in real(shared, "strategyqa_dev.json")[:4]:
@@ -365,6 +370,7 @@ def test_nobody_need_hold_what_the_judge_finds_right(baseline: Start):
     assert output["stop_detail"].endswith("0 of 3 hold its answer.")
 
 
+@pytest.mark.proof
 def test_prompts_do_not_grow_with_the_rounds_of_baselines_judged(baseline: Start):
     b = baseline(PLAN, mad_judge=after(15, decided("affirmative", "18")))
     b.hold("mad_judge", rounds=15, **NUMBER)

@@ -63,6 +63,7 @@ async def test_rooms_talk_in_lockstep_and_one_of_each_reports_first(monkeypatch:
     assert (state["stop_reason"], state["turn"]) == ("finished", 10)
 
 
+@pytest.mark.proof
 async def test_a_reporter_is_reminded_of_its_own_room_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     state = await held(breakouts(4, [ROOMS, REPORTS]), told, monkeypatch)
@@ -73,6 +74,7 @@ async def test_a_reporter_is_reminded_of_its_own_room_alone(monkeypatch: pytest.
     assert prompt.count("what I keep of") == 1
 
 
+@pytest.mark.proof
 async def test_named_groups_meet_and_rounds_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
     ada, bo, cy, dee = NAMES[:4]
     named = {"kind": "rooms", "split": {"groups": [["Bo", "Dee"], ["Cy", "Ada"]]}, "utterances": 1}
@@ -107,6 +109,7 @@ async def test_calls_are_those_that_are_counted_before(cognition: str, monkeypat
         assert Counter(task for task, _, _ in told.prompts) == expected
 
 
+@pytest.mark.proof
 async def test_in_a_story_with_minds_the_group_and_last_speeches_go_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     state = await held(scenario(2, 1, stages=[{"kind": "group", "exchanges": 2}]), told, monkeypatch, cognition="lean")
@@ -119,6 +122,7 @@ async def test_in_a_story_with_minds_the_group_and_last_speeches_go_in_turn(monk
     assert state["outcome"]["winners"]
 
 
+@pytest.mark.proof
 async def test_prompts_tell_no_number_of_utterances_that_one_has_not_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     await held(breakouts(4, [ROOMS, REPORTS]), told, monkeypatch)
@@ -137,6 +141,7 @@ def failing(*names: str) -> Any:
     return answer
 
 
+@pytest.mark.proof
 async def test_where_one_fails_another_speaks_and_a_room_without_words_has_no_summary(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -149,6 +154,7 @@ async def test_where_one_fails_another_speaks_and_a_room_without_words_has_no_su
     assert {one["speaker"] for one in state["happenings"] if one["do"] == "summary"} == {cy, dee}
 
 
+@pytest.mark.proof
 async def test_where_all_fail_the_run_ends_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for stages in ([PLENARY], [ROOMS, REPORTS]):
         with pytest.raises(ModelError, match="no such model"):

@@ -40,6 +40,7 @@ def hold(scripted: Scripted, *, messages: int = 2, **settings: Any) -> dict[str,
         return build_conversation().invoke(given, context=context)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 def test_what_an_utterance_takes(cognition: str) -> None:
     scripted = Scripted()
@@ -51,6 +52,7 @@ def test_what_an_utterance_takes(cognition: str) -> None:
     assert Counter(task for task, _ in scripted.asked) == expected
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["compact", "lean"])
 def test_nobody_waits_for_anybody(cognition: str) -> None:
     """All agents are asked at the same time, so that an utterance is as many calls deep as there are kinds of them."""
@@ -88,6 +90,7 @@ def of_ada(prompts: list[str]) -> str:
     return next(prompt for prompt in reversed(prompts) if "- Name: Ada Lind" in prompt)
 
 
+@pytest.mark.proof
 def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() -> None:
     scripted = Scripted()
     hold(scripted, messages=1, cognition="lean", mode="debate")

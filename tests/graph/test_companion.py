@@ -64,6 +64,7 @@ async def test_a_goodbye_ends_the_talk_and_what_was_said_is_kept(monkeypatch: py
     assert (await world.tie()).talk is not None
 
 
+@pytest.mark.proof
 async def test_what_one_tells_is_in_no_prompt_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
     def percept(values: Any) -> Any:
         return {"theme": "A secret about zyxwq.", "keywords": ["zyxwq"], "importance": 9}
@@ -199,6 +200,7 @@ async def test_a_long_silence_ends_a_talk(monkeypatch: pytest.MonkeyPatch) -> No
     assert tie.talks == 1 and tie.talk is not None and tie.talk.number == 2
 
 
+@pytest.mark.proof
 async def test_half_the_window_goes_at_once_so_that_prompts_begin_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     model, world = Scripted().install(monkeypatch), Talking(companion={"window": 8})
     for n in range(12):
@@ -233,6 +235,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return found
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 async def test_talks_cost_what_is_foreseen(asked: Counter[str], cognition: str) -> None:
     world, settings = Talking(cognition=cognition), Settings(cognition=cognition)

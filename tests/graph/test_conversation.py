@@ -38,6 +38,7 @@ def test_invoke_and_ainvoke_give_the_same_conversation() -> None:
     assert one["stop_reason"] == "message_limit"
 
 
+@pytest.mark.proof
 async def test_invoke_works_where_an_event_loop_is_running() -> None:
     assert len(words_in(graph.invoke(TOPIC, context=SETTINGS))) == 4
 
@@ -65,6 +66,7 @@ def test_round_robin() -> None:
     ]
 
 
+@pytest.mark.proof
 def test_the_last_human_message_is_the_topic() -> None:
     output = graph.invoke({"messages": [HumanMessage("Tea or coffee?")], "participants": PEOPLE}, context=SETTINGS)
     assert output["messages"][0].text == "Tea or coffee?"
@@ -79,6 +81,7 @@ def test_messages_are_langchain_messages_with_stable_ids_and_plain_data() -> Non
     json.dumps([m.additional_kwargs for m in first])
 
 
+@pytest.mark.proof
 async def test_every_utterance_streams_once_and_appears_once() -> None:
     pieces: dict[str, str] = {}
     whole: list[str] = []
@@ -108,6 +111,7 @@ async def test_a_checkpointed_conversation_keeps_plain_values() -> None:
         assert mind["unsaved"] == []
 
 
+@pytest.mark.proof
 async def test_a_second_conversation_on_one_thread_begins_anew() -> None:
     checkpointed = build_conversation(InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
@@ -155,6 +159,7 @@ def test_every_switch_changes_the_calls_or_the_scores(switch: str) -> None:
     assert outcome(True) != outcome(False)
 
 
+@pytest.mark.proof
 def test_usage_is_kept_per_module_and_agent() -> None:
     usage = graph.invoke(TOPIC, context=SETTINGS)["usage"].values()
     calls = {(row["module"], row["agent"]): row["calls"] for row in usage}
@@ -218,6 +223,7 @@ def test_participants_may_be_first_names_of_shipped_personas() -> None:
 MAD = Settings(model="offline", mode="debate", baseline="mad", max_messages=2)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("settings", [OF_MINDS, MAD], ids=["minds", "mad"])
 async def test_the_next_message_on_a_thread_is_the_next_topic(settings: Settings, asynchronous: bool) -> None:

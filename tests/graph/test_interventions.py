@@ -30,6 +30,7 @@ def go_on(held: Held) -> list[dict[str, Any]]:
     return [interrupt.value for interrupt in held.interrupts()]
 
 
+@pytest.mark.proof
 def test_the_moderator_says_something() -> None:
     held = begun()
     intervene(held, {"do": "say", "text": "Bo, be brief."})
@@ -42,6 +43,7 @@ def test_the_moderator_says_something() -> None:
     assert any("Moderator" in asked and "Bo, be brief." in asked for asked in held.calls.asked)
 
 
+@pytest.mark.proof
 def test_a_whisper_reaches_its_hearer_alone() -> None:
     held = begun(max_messages=2)
     intervene(held, {"do": "say", "text": "Mention the xylophone.", "heard_by": [BO]})
@@ -52,6 +54,7 @@ def test_a_whisper_reaches_its_hearer_alone() -> None:
     assert all(f"- Name: {BO}" in asked for asked in asked), "somebody else was told"
 
 
+@pytest.mark.proof
 def test_words_put_into_an_agents_mouth() -> None:
     held = begun()
     intervene(held, {"do": "say", "text": "I give up tea.", "speaker": ADA})
@@ -60,6 +63,7 @@ def test_words_put_into_an_agents_mouth() -> None:
     assert held.state["agents"][ADA]["utterances"] == sum(u["speaker"] == ADA for u in held.said)
 
 
+@pytest.mark.proof
 def test_another_topic() -> None:
     held = begun()
     pinned = held.state["agents"][ADA]["pinned"]
@@ -83,6 +87,7 @@ def test_a_hand_asks_its_person() -> None:
     assert held.state["agents"][LI]["need_to_talk"] == 10
 
 
+@pytest.mark.proof
 def test_a_hand_lowered_again_asks_nobody() -> None:
     held = begun()
     intervene(held, {"do": "hand", "agent": LI}, {"do": "hand", "agent": LI, "raised": False})
@@ -90,6 +95,7 @@ def test_a_hand_lowered_again_asks_nobody() -> None:
     assert held.state["agents"][LI]["need_to_talk"] == 0
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("agent", [ADA, BO, LI])
 def test_the_floor(agent: str) -> None:
     held = begun()
@@ -101,6 +107,7 @@ def test_the_floor(agent: str) -> None:
     assert held.said[1]["speaker"] == agent
 
 
+@pytest.mark.proof
 def test_the_end() -> None:
     held = begun(2)
     intervene(held, {"do": "stop"})
@@ -111,6 +118,7 @@ def test_the_end() -> None:
     assert len(held.said) == 2
 
 
+@pytest.mark.proof
 def test_several_at_once_are_carried_out_in_order() -> None:
     held = begun()
     intervene(
@@ -130,6 +138,7 @@ def test_several_at_once_are_carried_out_in_order() -> None:
     assert held.state["stop_reason"] == "stopped"
 
 
+@pytest.mark.proof
 def test_what_waits_is_not_lost_where_a_person_with_the_floor_passes() -> None:
     held = begun()
     intervene(held, {"do": "floor", "agent": LI}, {"do": "say", "text": "Then I will."})
@@ -141,6 +150,7 @@ def test_what_waits_is_not_lost_where_a_person_with_the_floor_passes() -> None:
     assert max(held.calls.asked.values()) == 1, "somebody thought twice before one utterance"
 
 
+@pytest.mark.proof
 def test_while_a_person_is_asked_something_else_can_be_said() -> None:
     held = begun()
     intervene(held, {"do": "hand", "agent": LI})
@@ -154,6 +164,7 @@ def test_while_a_person_is_asked_something_else_can_be_said() -> None:
     assert held.state["agents"][LI]["hand"] is False
 
 
+@pytest.mark.proof
 def test_what_waits_at_the_message_limit_is_kept() -> None:
     held = begun(4)
     intervene(held, {"do": "say", "text": "One."}, {"do": "say", "text": "Two."})
@@ -199,6 +210,7 @@ def test_a_wrong_intervention_is_refused_and_changes_nothing(wanted: Any, words:
     assert held.said == before
 
 
+@pytest.mark.proof
 def test_a_wrong_intervention_can_be_replaced() -> None:
     held = begun()
     with pytest.raises(InputError):
@@ -209,6 +221,7 @@ def test_a_wrong_intervention_can_be_replaced() -> None:
     assert held.said[1]["text"] == "Sorry."
 
 
+@pytest.mark.proof
 def test_without_as_node_there_is_a_readable_error() -> None:
     held = begun()
     with pytest.raises(InputError, match="update_state gives this node no settings") as caught:
@@ -216,6 +229,7 @@ def test_without_as_node_there_is_a_readable_error() -> None:
     assert 'as_node="intervene"' in caught.value.remedy
 
 
+@pytest.mark.proof
 async def test_asynchronously() -> None:
     held = begun()
     wanted = {"interventions": [{"do": "say", "text": "Bo, be brief."}]}

@@ -42,6 +42,7 @@ def everything(told: Telling, state: dict[str, Any]) -> Iterator[tuple[str, str]
         yield from ((name, json.dumps(one)) for name in knows if name)
 
 
+@pytest.mark.proof
 async def test_nobody_is_given_what_they_did_not_hear(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Telling()
     state = await held(scenario(2, 1), told, monkeypatch)
@@ -51,6 +52,7 @@ async def test_nobody_is_given_what_they_did_not_hear(monkeypatch: pytest.Monkey
         assert seen, f"{name} was told nothing"
 
 
+@pytest.mark.proof
 async def test_the_test_notices_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: with `is_heard` broken on purpose, the leak is found."""
     told = Telling()
@@ -122,6 +124,7 @@ def told_everything(told: Minds, state: dict[str, Any]) -> Iterator[tuple[str, s
         yield from ((name, json.dumps(one)) for name in knows if name)
 
 
+@pytest.mark.proof
 async def test_a_room_s_words_stay_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     state = await held_rooms(breakouts(4, STAGES), told, monkeypatch, cognition="lean")
@@ -133,6 +136,7 @@ async def test_a_room_s_words_stay_in_it(monkeypatch: pytest.MonkeyPatch) -> Non
         assert remembered, f"{name} remembers nothing"
 
 
+@pytest.mark.proof
 async def test_the_test_notices_a_leak_of_breakout_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: with `is_heard` broken on purpose, the leak is found."""
     told = Minds()
@@ -246,6 +250,7 @@ def turns_heard(talk: list[tuple[str, list[str] | None]], name: str, count: int)
     return heard[max(0, len(heard) - count) :]
 
 
+@pytest.mark.proof
 @settings(max_examples=60)
 @given(TALKS, st.integers(1, 12), st.integers(1, 30), st.integers(0, 3))
 def test_windows_hold_what_their_reader_hears_and_all_of_it(
@@ -272,6 +277,7 @@ def sends(talk: list[tuple[str, list[str] | None]], step: Any, **options: Any) -
     return found if isinstance(found, list) else []
 
 
+@pytest.mark.proof
 @settings(max_examples=60)
 @given(TALKS)
 def test_an_utterance_is_handed_to_its_hearers_alone(talk: list[tuple[str, list[str] | None]]) -> None:
@@ -289,6 +295,7 @@ def test_an_utterance_is_handed_to_its_hearers_alone(talk: list[tuple[str, list[
         assert [u["turn"] for u in send.arg["situation"]["recent"]] == turns_heard(talk, reader, 4)
 
 
+@pytest.mark.proof
 @settings(max_examples=60)
 @given(TALKS, st.sampled_from(NAMES), st.integers(1, 20))
 def test_the_repetition_check_compares_with_what_the_speaker_heard(

@@ -51,6 +51,7 @@ def asked_at(events: list[Event], turn: int) -> list[str]:
     return [name for (at, name), mind in minds_of(events).items() if at == turn and mind.listened]
 
 
+@pytest.mark.proof
 def test_its_speaker_and_so_many_are_asked_and_nobody_else() -> None:
     scripted = Scripted()
     with LoopbackServer(answer=scripted) as server:
@@ -64,6 +65,7 @@ def test_its_speaker_and_so_many_are_asked_and_nobody_else() -> None:
         assert len(asked_at(events, said.turn)) == 3
 
 
+@pytest.mark.proof
 def test_those_who_are_not_asked_remember_the_words() -> None:
     events = held(listeners=1, max_messages=5)
     minds, words = minds_of(events), {e.turn: e for e in events if isinstance(e, Uttered)}
@@ -110,6 +112,7 @@ def test_whoever_is_named_is_asked_first_and_then_whom_the_words_are_near() -> N
     assert listening("Ada, Bo, Eve: hello!", listeners=2) != listening("Cy, Dan: hello!", listeners=2) == NAMES[2:4]
 
 
+@pytest.mark.proof
 def test_a_whisper_is_remembered_by_those_who_hear_it_alone() -> None:
     assert listening("Goats give cheese.", whispered_to=["Ada Lind", "Bo Lind"])[0] in ("Ada Lind", "Bo Lind")
     held = begun(people=PEOPLE, closing="off", cognition="lean", max_messages=2, listeners=1)
@@ -155,6 +158,7 @@ def test_where_those_who_were_asked_all_fail_nobody_has_heard(monkeypatch: pytes
         held(model=server.model(), listeners=1)
 
 
+@pytest.mark.proof
 def test_one_of_those_who_were_asked_fails_and_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     retry_at_once(monkeypatch)
     with LoopbackServer() as well, LoopbackServer(answer=Failing(Fault(401), tasks=("reaction",))) as ill:

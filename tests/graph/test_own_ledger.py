@@ -44,10 +44,12 @@ def check(output: Any, server: LoopbackServer) -> None:
     assert 1 <= len(output["messages"]) < 9
 
 
+@pytest.mark.proof
 async def test_a_conversation_alone(server: LoopbackServer) -> None:
     check(await graph.ainvoke(GIVEN, context=frugal(server)), server)
 
 
+@pytest.mark.proof
 def test_a_conversation_alone_in_synchronous_code(server: LoopbackServer) -> None:
     check(graph.invoke(GIVEN, context=frugal(server)), server)
 
@@ -58,6 +60,7 @@ class Report(TypedDict, total=False):
     usage: dict[str, Any]
 
 
+@pytest.mark.proof
 async def test_a_conversation_as_a_node(server: LoopbackServer) -> None:
     into: Any = {"why": "stop_reason", "usage": "usage"}
     builder: Any = StateGraph(Report)
@@ -71,6 +74,7 @@ async def test_a_conversation_as_a_node(server: LoopbackServer) -> None:
     assert len(server.bodies()) <= BUDGET
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("options", "of"),
     [
@@ -103,6 +107,7 @@ async def test_whoever_brings_a_ledger_gets_the_error_and_has_nothing_in_the_sta
     assert sum(row["calls"] for row in ledger.rows()) >= len(server.bodies()) > BUDGET - 5
 
 
+@pytest.mark.proof
 async def test_a_thread_knows_what_it_has_used_and_goes_on_with_more(server: LoopbackServer) -> None:
     kept = build_conversation(InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}

@@ -74,6 +74,7 @@ def in_turn(people: list[dict[str, Any]] = PEOPLE, **settings: Any) -> Held:
     return Held(people, pattern="round_robin", **settings)
 
 
+@pytest.mark.proof
 def test_a_persons_turn_is_an_interrupt_and_words_resume_it() -> None:
     held = in_turn()
     assert held.go() == [{"agent": LI, "what": "utterance", "turn": 2, "problem": ""}]
@@ -88,6 +89,7 @@ def test_a_persons_turn_is_an_interrupt_and_words_resume_it() -> None:
     assert max(held.calls.asked.values()) == 1, "a question was put twice"
 
 
+@pytest.mark.proof
 def test_resuming_makes_no_call_again_and_none_for_the_person() -> None:
     whole = in_turn()
     whole.go()
@@ -129,6 +131,7 @@ def test_a_wrong_answer_is_asked_again_with_the_problem(given: Any, words: str) 
     assert held.said[2]["text"] == "Water."
 
 
+@pytest.mark.proof
 def test_a_person_whispers() -> None:
     held = in_turn()
     held.go()
@@ -139,6 +142,7 @@ def test_a_person_whispers() -> None:
     assert ada["utterances"] == 2
 
 
+@pytest.mark.proof
 def test_a_person_passes_and_somebody_else_speaks() -> None:
     held = in_turn()
     held.go()
@@ -149,6 +153,7 @@ def test_a_person_passes_and_somebody_else_speaks() -> None:
     assert max(held.calls.asked.values()) == 1
 
 
+@pytest.mark.proof
 def test_a_person_who_passes_for_ever_ends_nothing() -> None:
     held = in_turn([PEOPLE[0], PEOPLE[2]], max_messages=5)
     asked = held.go()
@@ -210,6 +215,7 @@ class Parent(TypedDict, total=False):
     over: bool
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_inside_a_parent_graph(asynchronous: bool) -> None:
     parent: Any = StateGraph(Parent, context_schema=Settings)

@@ -65,6 +65,7 @@ def test_softmax_follows_its_formula() -> None:
     assert softmax([3, 7, 5], 2.0) == pytest.approx([w / sum(weights) for w in weights])
 
 
+@pytest.mark.proof
 def test_softmax_selection_draws_with_those_probabilities() -> None:
     group = minds(A=4, B=6, C=5)
     draws = Counter(

@@ -40,6 +40,7 @@ def doings(state: dict[str, Any], do: str) -> list[dict[str, Any]]:
     return [one for one in state["happenings"] if one["do"] == do]
 
 
+@pytest.mark.proof
 async def test_a_round_has_its_stages_an_update_and_after_the_last_one_the_vote(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -67,6 +68,7 @@ async def test_a_round_has_its_stages_an_update_and_after_the_last_one_the_vote(
         "guess", "ballot", "closed_ballot"}  # fmt: skip
 
 
+@pytest.mark.proof
 async def test_a_story_without_a_vote_finishes_and_without_first_impressions_begins_as_the_file_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -89,6 +91,7 @@ async def test_all_in_the_group_speak_before_anybody_hears_them(monkeypatch: pyt
         *([(False, False)] * 3), *([(True, False)] * 3)]  # fmt: skip
 
 
+@pytest.mark.proof
 async def test_an_answer_outside_the_bound_is_asked_for_once_more_and_then_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -123,6 +126,7 @@ async def test_a_host_without_a_usable_choice_passes(wrong: Any, monkeypatch: py
     assert state["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_signed_texts_are_whole_numbers_and_words_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     def signed(name: str, values: Any) -> Any:
         near = {item["to"].split()[0]: "+5" for item in values["closeness"].items if item.kind == "closeness"}
@@ -170,6 +174,7 @@ async def test_where_all_models_fail_they_are_asked_once_more_and_then_the_run_e
     assert sum(task == "story_utterance" for task, _, _ in told.prompts) > 3, "there was no second try"
 
 
+@pytest.mark.proof
 async def test_the_small_story_is_held_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Telling().install(monkeypatch)
     chosen: Any = Settings(mode="story", model="offline", rounds=1)
@@ -227,6 +232,7 @@ def of(state: dict[str, Any], do: str, who: str) -> list[dict[str, Any]]:
     return [one for one in state["happenings"] if one["do"] == do and one["speaker"] == who]
 
 
+@pytest.mark.proof
 async def test_a_host_talks_to_the_partner_that_was_chosen_and_plans_it_itself(forced_story: Told) -> None:
     state = await forced_story.forced(ADA, CY)
     choice = of(state, "choice", ADA)[0]
@@ -243,6 +249,7 @@ async def test_a_host_talks_to_the_partner_that_was_chosen_and_plans_it_itself(f
     assert state["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_a_host_for_whom_nobody_is_chosen_has_no_room(forced_story: Told) -> None:
     state = await forced_story.forced(ADA, "")
     first = of(state, "choice", ADA)[0]
@@ -252,6 +259,7 @@ async def test_a_host_for_whom_nobody_is_chosen_has_no_room(forced_story: Told) 
     assert of(state, "stock", ADA), "it took stock all the same"
 
 
+@pytest.mark.proof
 async def test_nobody_is_given_what_they_did_not_hear(forced_story: Told) -> None:
     state = await forced_story.forced(ADA, CY)
     minds = ((name, json.dumps(mind)) for name, mind in participants(state).items())
@@ -267,6 +275,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("case", REFUSED)
 async def test_what_cannot_be_chosen_is_refused(forced_story: Told, case: str) -> None:
     (host, partner, stage, do), words = REFUSED[case]
@@ -347,6 +356,7 @@ def notes(state: dict[str, Any], do: str) -> list[dict[str, Any]]:
     return [one for one in state["happenings"] if one["do"] == do]
 
 
+@pytest.mark.proof
 async def test_with_nothing_left_out_minds_plan_think_reflect_and_remember(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, state = await held(tiny(), monkeypatch, rounds=2)
     assert asked.fields("stocktaking")[0] == ["summary", "next_steps"]
@@ -365,6 +375,7 @@ async def test_with_nothing_left_out_minds_plan_think_reflect_and_remember(monke
     assert "ablation" not in state["story"]
 
 
+@pytest.mark.proof
 async def test_a_story_without_the_field_asks_what_it_asked_before_there_was_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -376,6 +387,7 @@ async def test_a_story_without_the_field_asks_what_it_asked_before_there_was_one
     assert hashlib.sha256(asked.encode()).hexdigest()[:16] == AS_BEFORE
 
 
+@pytest.mark.proof
 async def test_without_planning_there_are_no_next_steps_and_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, state = await held(tiny("planning"), monkeypatch)
     assert set(map(tuple, asked.fields("stocktaking"))) == {("summary",)}
@@ -388,6 +400,7 @@ async def test_without_planning_there_are_no_next_steps_and_no_plan(monkeypatch:
     assert all(one["text"] for do in ("stock", "choice") for one in notes(state, do))
 
 
+@pytest.mark.proof
 async def test_without_thinking_no_answer_begins_with_its_reason_and_reviews_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -404,6 +417,7 @@ async def test_without_thinking_no_answer_begins_with_its_reason_and_reviews_are
     assert all(one["text"] for one in notes(state, "review"))
 
 
+@pytest.mark.proof
 async def test_without_reflection_a_review_has_no_sentence_and_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, state = await held(tiny("reflection"), monkeypatch)
     assert set(map(tuple, asked.fields("review"))) == {("closeness",), ("closeness", "beliefs")}
@@ -418,6 +432,7 @@ async def test_without_reflection_a_review_has_no_sentence_and_is_no_memory(monk
     assert not any(mind["story"]["review"] for mind in state["agents"].values())
 
 
+@pytest.mark.proof
 async def test_without_memory_nobody_is_told_what_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, _ = await held(tiny("memory"), monkeypatch)
     for words in ("<happened>", "Happened in round", "met alone", "what I keep of my talk"):
@@ -426,6 +441,7 @@ async def test_without_memory_nobody_is_told_what_has_happened(monkeypatch: pyte
     assert all("reasoning" in fields for task in REASONED for fields in asked.fields(task))
 
 
+@pytest.mark.proof
 async def test_without_all_four_a_story_still_comes_to_its_vote(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, _ = await held(tiny(*ALL), monkeypatch)
     told = {task: set(map(tuple, asked.fields(task))) for task in asked.schemas}

@@ -105,6 +105,7 @@ async def test_nobody_is_asked_with_what_they_did_not_hear(
     assert played.asked_for("ballot")
 
 
+@pytest.mark.proof
 async def test_the_test_notices_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(scenario(2, 1), (CY,), monkeypatch)
     monkeypatch.setattr(playing, "is_heard", lambda utterance, name: True)
@@ -112,6 +113,7 @@ async def test_the_test_notices_a_leak(monkeypatch: pytest.MonkeyPatch) -> None:
     assert leaks(state, iter(given_to(played.told, played.asked, state)))
 
 
+@pytest.mark.proof
 async def test_a_question_knows_all_that_the_character_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(scenario(2, 1, settlement={"voters": "all"}), (CY,), monkeypatch, rounds=2)
     state = await played.play(Telltale())
@@ -128,6 +130,7 @@ async def test_a_question_knows_all_that_the_character_heard(monkeypatch: pytest
     assert "I should lead." not in json.dumps(played.asked), "another's belief"
 
 
+@pytest.mark.proof
 async def test_a_host_chooses_speaks_and_votes_and_is_asked_for_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(scenario(2, 1), (ADA,), monkeypatch)
     state = await played.play(Telltale())
@@ -154,6 +157,7 @@ async def test_a_host_chooses_speaks_and_votes_and_is_asked_for_nothing_else(mon
     assert len(keys) == len(set(keys)) == len(played.asked)
 
 
+@pytest.mark.proof
 async def test_words_of_a_chat_round_are_known_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     story = scenario(3, 1, stages=[{"kind": "group", "exchanges": 2}], settlement=None)
     played = Played(story, (ADA, DEE), monkeypatch)
@@ -166,6 +170,7 @@ async def test_words_of_a_chat_round_are_known_after_it(monkeypatch: pytest.Monk
     assert [u["speaker"] for u in utterances(state["messages"])] == [ADA, BO, CY, DEE] * 2
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("people", [(ADA,), (BO,), (CY,), (ADA, BO)])
 async def test_who_passes_everything_keeps_nobody_from_the_end(
     people: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -193,6 +198,7 @@ async def test_a_passed_turn_leaves_the_room_its_others(monkeypatch: pytest.Monk
     assert [(room["passed"], room["open"]) for room in rooms] == [(2, False), (1, False)]
 
 
+@pytest.mark.proof
 async def test_a_choice_that_is_passed_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(scenario(2, 1), (ADA,), monkeypatch)
     state = await played.play(lambda question: PASS if question["what"] == "choice" else Telltale()(question))
@@ -207,6 +213,7 @@ async def test_a_partner_by_name_or_number(answer: Any, monkeypatch: pytest.Monk
     assert next(iter(state["rooms"].values()))["members"] == [ADA, BO]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("what", "answer", "words"),
     [
@@ -234,6 +241,7 @@ async def test_a_wrong_answer_is_asked_again(
     assert state["stop_reason"] == "settled"
 
 
+@pytest.mark.proof
 async def test_outcomes_are_voted_on_with_one_ballot(monkeypatch: pytest.MonkeyPatch) -> None:
     settlement = {"candidates": ["guilty", "not guilty"], "voters": "all", "decider": CY}
     played = Played(scenario(2, 1, settlement=settlement), (CY,), monkeypatch)

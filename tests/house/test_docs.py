@@ -220,6 +220,7 @@ def test_runs_keep_to_the_order(rule: str, settings: dict[str, Any]) -> None:
     assert keeps_to(rule, names), names
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", [1, 2])
 def test_stories_keep_to_the_order(seed: int) -> None:
     names = [event.event for event in persimchat.stream_events(load_story(), model="offline", seed=seed)]

@@ -29,6 +29,7 @@ def test_langgraph_json_names_every_graph(root: Path):
     assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", "story", "companion", *BASELINES}
 
 
+@pytest.mark.proof
 def test_langgraph_json_names_the_compiled_graph(root: Path) -> None:
     def check(name: str) -> None:
         path, _, attribute = graphs(root)[name]["path"].partition(":")
@@ -51,6 +52,7 @@ def test_a_debate_needs_no_setting_to_be_one(context: dict[str, Any] | None):
     assert ended["conclusion"]["by"] == "judge"
 
 
+@pytest.mark.proof
 def test_a_story_needs_no_input():
     ended = studio.story.invoke({}, context={"rounds": 1, "model": "offline"})
     assert ended["stop_reason"] == "settled"
@@ -61,6 +63,7 @@ def test_a_baseline_needs_no_setting_to_be_one():
     assert studio.mad.invoke(GIVEN)["conclusion"]["by"] == "mad"
 
 
+@pytest.mark.proof
 def test_settings_as_such_count_as_they_are():
     ended = studio.debate.invoke(GIVEN, context=Settings(max_messages=2))
     assert (ended["turn"], ended["conclusion"]) == (2, None)

@@ -213,6 +213,7 @@ def test_mirrors_are_bounded_and_the_one_unused_for_longest_goes():
     assert len(mirrors) == 0
 
 
+@pytest.mark.proof
 async def test_many_agents_at_once(chosen, simulation, made):
     async def live(agent):
         alive, unsaved, recalled = {}, [], []

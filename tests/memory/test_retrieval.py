@@ -79,6 +79,7 @@ def test_agrees_with_brute_force(brute_force, same_recall, memories, focal, stm,
     same_recall(got, brute_force(memories, focal, stm, feeling, turn, weights, k))
 
 
+@pytest.mark.proof
 @settings(max_examples=100, deadline=None)
 @given(
     memories=st.lists(memory, min_size=1, max_size=40),

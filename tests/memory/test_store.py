@@ -79,6 +79,7 @@ def test_another_embedding_is_refused(kept, simulation, made):
         kept.load(simulation, "Eva", "minilm", [made("a").id])
 
 
+@pytest.mark.proof
 def test_more_memories_than_one_page(kept, simulation, made):
     memories = [made(f"theme {i}") for i in range(2100)]
     vectors = unit(2100)
@@ -281,6 +282,7 @@ def test_a_branch_gets_memories_as_they_were_to_the_bit(kept, tmp_path, simulati
     other.close()
 
 
+@pytest.mark.proof
 def test_a_store_keeps_what_it_holds_once(tmp_path, simulation, made):
     location = str(tmp_path / "memories")
     memories, vectors = [made(f"theme {i}") for i in range(330)], unit(330, 512)

@@ -213,6 +213,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     hub.close()
 
 
+@pytest.mark.proof
 def test_a_file_of_the_hub_is_pinned_when_it_is_first_got(folder: Path, hub: Hub) -> None:
     told: list[tuple[int, int | None]] = []
     entry, fetched = getting.get(HUB, progress=lambda done, of: told.append((done, of)))

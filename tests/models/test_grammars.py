@@ -37,6 +37,7 @@ def comes_out(grammar: str, answer: Any) -> bool:
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
 
 
+@pytest.mark.proof
 def test_llguidance_and_llama_cpp_take_every_schema() -> None:
     def check(name: str) -> None:
         schema = dialect(ASKED[name])

@@ -92,6 +92,7 @@ async def test_nobody_is_there():
     await reach_all(Settings())
 
 
+@pytest.mark.proof
 async def test_a_server_that_never_says_anything_is_given_up_after_the_setting(raw: Callable[[bytes], str]):
     silent = f"m@{raw(b'')}"
     with pytest.raises(ModelError, match=r"nothing answers at http://127.0.0.1:\d+/v1 within 0.3 seconds") as caught:

@@ -27,6 +27,7 @@ async def many(server: LoopbackServer, count: int, **options: object) -> None:
     await asyncio.gather(*(ask("json_answer", NeedToTalk, **asked) for _ in range(count)))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("options", "most"), [({"max_concurrency": 3}, 3), ({"concurrent": False}, 1), ({"max_concurrency": 16}, 8)]
 )
@@ -47,6 +48,7 @@ async def test_requests_start_no_faster_than_the_rate(serve: Callable[..., Loopb
     assert 5 / 20 <= time.perf_counter() - started < 60
 
 
+@pytest.mark.proof
 async def test_waiting_for_a_slot_is_not_counted_as_time_of_the_request() -> None:
     settings = Settings(timeout_s=1.0, max_concurrency=1)
 
@@ -154,6 +156,7 @@ async def test_requests_that_name_the_same_thing_are_made_one_after_another() ->
     assert began == ["Ann", "Bo", "None", "None", "Ann", "Ann"]
 
 
+@pytest.mark.proof
 async def test_limits_by_model_hold_for_all_conversations_together(serve: Callable[..., LoopbackServer]) -> None:
     """Each of several conversations would be within its own limits; the model's are those of all."""
     server = serve(lambda _: RIGHT, delay_s=0.02)

@@ -50,6 +50,7 @@ def test_the_same_model_works_in_two_event_loops_at_once(serve: Serve) -> None:
     assert len(server.requests) == 12
 
 
+@pytest.mark.proof
 def test_nothing_is_kept_for_loops_that_are_closed(serve: Serve) -> None:
     server = serve(lambda _: RIGHT)
     for _ in range(5):

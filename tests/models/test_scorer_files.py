@@ -138,6 +138,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return tiny(tmp_path_factory.mktemp("model") / "tiny.gguf").read_bytes()
 
 
+@pytest.mark.proof
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(st.integers(0, 1 << 20), st.binary(min_size=1, max_size=8), st.booleans())
 @example(16, b"\xff" * 8, False)

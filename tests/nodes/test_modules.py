@@ -50,6 +50,7 @@ def tags(prompt: str) -> list[str]:
     return re.findall(r"^<([a-z_]+)(?: name=\"[a-z_]+\")?>$", prompt, re.MULTILINE)
 
 
+@pytest.mark.proof
 def test_profile_topic_and_goals_are_the_first_memories_and_are_pinned(group: Any) -> None:
     minds = group().talk()["agents"]
     assert [len(minds[name]["pinned"]) for name in NAMES] == [2, 2, 3]
@@ -117,12 +118,14 @@ def test_memory_filtering_drops_what_the_model_drops(group: Any) -> None:
     assert re.search(r"similarity to anything in long-term memory: [01]\.\d\d of 1", prompt)
 
 
+@pytest.mark.proof
 def test_without_memory_filtering_nobody_is_asked(group: Any) -> None:
     g = group()
     g.talk()
     assert g.scripted.prompts("memory_filtering") == []
 
 
+@pytest.mark.proof
 def test_without_planning_and_reflection_nobody_thinks(group: Any) -> None:
     g = group()
     minds = g.talk(planning_and_reflection=False)["agents"]
@@ -162,6 +165,7 @@ def test_only_the_speakers_own_knowledge_level_is_shown_and_only_for_speaking(gr
     assert not any("Knowledge: level" in prompt for task, prompt in g.scripted.asked if task != "utterance")
 
 
+@pytest.mark.proof
 def test_somebody_addressed_by_name_is_told_so(group: Any) -> None:
     g = group(utterance="What about you, Bo?")
     g.talk(pattern="round_robin", max_messages=1)
@@ -244,12 +248,14 @@ def test_one_turn_is_three_model_calls_deep(group: Any, parties: tuple[int, ...]
     assert not any(m.barrier.broken for m in (speaking, perceiving, appraising))
 
 
+@pytest.mark.proof
 def test_sequential_calls_on_request(group: Any) -> None:
     g = group()
     g.talk(concurrent=False, max_messages=1)
     assert g.server.most_at_once == 1
 
 
+@pytest.mark.proof
 def test_where_answers_are_strict_a_wrong_one_twice_ends_the_run_with_its_names(group: Any) -> None:
     g = group(need_to_talk={"reasoning": "r", "need_to_talk": 11})
     with pytest.raises(ModelError) as caught:
@@ -341,6 +347,7 @@ def test_more_than_long_term_memory_has_room_for_are_refused() -> None:
     assert persimchat.simulate(crowd, **asked).utterances, "a baseline has no memories"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["fixed", "lean"])
 def test_they_are_stored_and_recalled(cognition: Any, tmp_path: Path) -> None:
     run = persimchat.simulate(
@@ -376,6 +383,7 @@ def test_fixed_minds_have_them_in_every_prompt_in_order_within_the_budget() -> N
         assert len(lines) == 3, "the budget has room for so many"
 
 
+@pytest.mark.proof
 def test_the_estimate_knows_them() -> None:
     for cognition in ("fixed", "full"):
         settings = Settings(model="offline", cognition=cognition, max_messages=4)  # type: ignore[arg-type]
@@ -390,6 +398,7 @@ def test_the_estimate_knows_them() -> None:
         assert with_them > without
 
 
+@pytest.mark.proof
 def test_minds_do_not_carry_them_to_later_steps() -> None:
     events = persimchat.stream_events(scenario(), model="offline", max_messages=3, cognition="compact")
     last = [event.record for event in events if isinstance(event, MindChanged) and event.record.turn == 3]

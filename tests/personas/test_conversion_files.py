@@ -504,6 +504,7 @@ def test_other_compressed_parts_are_never_looked_at(write: Write):
     assert len(run(path).people) == 1
 
 
+@pytest.mark.proof
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_is_refused_or_harmless(tmp_path: Path, data: st.DataObject):
@@ -524,6 +525,7 @@ def test_damage_anywhere_is_refused_or_harmless(tmp_path: Path, data: st.DataObj
 KINDS = st.sampled_from([b"tEXt", b"zTXt", b"iTXt", b"IDAT", b"gAMA"])
 
 
+@pytest.mark.proof
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(parts=st.lists(st.tuples(KINDS, st.binary(max_size=40)), max_size=6), cut=st.integers(0, 20))
 def test_any_chunks_are_read_or_refused(tmp_path: Path, parts: list[tuple[bytes, bytes]], cut: int):

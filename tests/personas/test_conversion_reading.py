@@ -167,6 +167,7 @@ def test_nothing_is_read_offline(write: Write, refused: Refused):
     refused(lambda: read(Settings(model="offline"), path), "no field for the name among age, job", "a.csv:2")
 
 
+@pytest.mark.proof
 def test_what_is_too_long_or_too_much_is_refused_before_it_costs(
     write: Write, served: Callable[..., Any], refused: Refused
 ):

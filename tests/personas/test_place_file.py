@@ -265,6 +265,7 @@ WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=
 )
 
 
+@pytest.mark.proof
 @given(WORDS, WORDS, st.dictionaries(WORDS, WORDS, max_size=3))
 def test_every_text_is_written_as_it_is_read(name: str, line: str, objects: dict[str, str]) -> None:
     with suppress(InputError):
@@ -299,6 +300,7 @@ def test_any_text_is_read_or_refused(given_text: str) -> None:
         place_from_text(given_text, where="place.yaml")
 
 
+@pytest.mark.proof
 @given(st.dictionaries(st.sampled_from(sorted(Place.model_fields)), VALUES, max_size=5), st.booleans())
 def test_any_fields_are_read_or_refused(fields: dict[str, Any], with_agent: bool) -> None:
     fields = {"agents": [ODA], **fields} if with_agent else fields

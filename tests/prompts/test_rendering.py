@@ -141,6 +141,7 @@ def test_no_value_opens_or_closes_a_tag(template: str, text: str):
     assert tags(prompt(text, template)) == tags(prompt("plain", template))
 
 
+@pytest.mark.proof
 @settings(max_examples=300)
 @given(text=HOSTILE)
 def test_neutral_text_has_no_tag_and_stays_neutral(text: str):

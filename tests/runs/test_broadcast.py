@@ -107,6 +107,7 @@ def stage() -> Stage:
     return Stage()
 
 
+@pytest.mark.proof
 async def test_everybody_gets_a_real_run(tmp_path: Path) -> None:
     broadcast = Broadcast(persimchat.astream_events("Tea?", 3, out=tmp_path, model="offline", max_messages=3))
     early = asyncio.create_task(all_of(broadcast))

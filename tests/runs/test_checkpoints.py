@@ -64,6 +64,7 @@ async def talk(location: str, folder: Path | None, run: str, messages: int = 3) 
     return [utterance["text"] for utterance in utterances(found["messages"])]
 
 
+@pytest.mark.proof
 async def test_a_file_in_the_runs_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert len(await talk("run", tmp_path, str(tmp_path))) == 3
@@ -288,6 +289,7 @@ def checkpoint(draw: random.Random) -> Any:
     return {**empty_checkpoint(), "channel_values": {"words": words}}
 
 
+@pytest.mark.proof
 async def test_checkpoints_that_are_kept_at_the_same_time_are_read_back(tmp_path: Path) -> None:
     draw, kept = random.Random(1), {}
     async with opened("run", tmp_path) as saver:
@@ -358,6 +360,7 @@ async def test_every_turn_of_a_conversation_can_be_gone_back_to(tmp_path: Path, 
         assert found[6].next == ()
 
 
+@pytest.mark.proof
 async def test_the_newest_state_of_a_turn(tmp_path: Path, simulation: str) -> None:
     async with conversation(tmp_path, simulation, pattern="selector", max_messages=3) as (graph, config, _):
         assert (await states_at(graph, config, {1}, first=True))[1].next == ("select",)
@@ -365,6 +368,7 @@ async def test_the_newest_state_of_a_turn(tmp_path: Path, simulation: str) -> No
         assert (await state_at(graph, config, 3)).next == ()
 
 
+@pytest.mark.proof
 async def test_states_in_between_say_how_far_everybody_is(tmp_path: Path, simulation: str) -> None:
     async with conversation(tmp_path, simulation, max_messages=2, analysis=True) as (graph, config, _):
         history = [snapshot async for snapshot in graph.aget_state_history(config)][::-1]
@@ -395,6 +399,7 @@ async def test_what_channels_are_made_of_is_what_langgraph_finds_itself(tmp_path
         assert whole > 5
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("turn", "said"), [(7, "has 6 utterances; there is no turn 7"), (-1, "no turn -1")])
 async def test_a_turn_that_is_not_there(tmp_path: Path, simulation: str, turn: int, said: str) -> None:
     async with conversation(tmp_path, simulation) as (graph, config, _):
@@ -522,6 +527,7 @@ async def test_a_run_goes_on_from_where_it_was(tmp_path: Path, another_process: 
         assert len(said) == messages
 
 
+@pytest.mark.proof
 async def test_a_graph_that_keeps_its_own_checkpoints(tmp_path: Path, another_process: Clock) -> None:
     settings = Settings(model="offline", closing="off", max_messages=2, store="ephemeral")
     config: Any = {"configurable": {"thread_id": str(tmp_path)}}

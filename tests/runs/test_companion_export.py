@@ -20,6 +20,7 @@ PETR: Told = ("Oda Brandvik", "Petr", ["My sister is Mira.", "I like | pipes & <
 CORRECTED: Told = ("Oda Brandvik", "Petr", ["My sister is Mara."])
 
 
+@pytest.mark.proof
 async def test_an_export_has_facts_talks_trust_and_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OWN_SERVICE_API_KEY", "sk-verysecretkey0123456789")
     secret: Told = ("Oda Brandvik", "Petr", ["The key is sk-verysecretkey0123456789."])
@@ -47,6 +48,7 @@ async def test_an_export_has_facts_talks_trust_and_transcript(tmp_path: Path, mo
     assert "# What Oda Brandvik remembers of Petr" in text and "verysecret" not in text
 
 
+@pytest.mark.proof
 async def test_insights_say_on_what_they_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long: Told = ("Oda Brandvik", "Petr", [f"Boat number {n}." for n in range(6)])
     world = await told(tmp_path / "lake", monkeypatch, long)
@@ -55,6 +57,7 @@ async def test_insights_say_on_what_they_rest(tmp_path: Path, monkeypatch: pytes
     assert "Insight 0." in as_markdown(found)
 
 
+@pytest.mark.proof
 async def test_exchanges_that_are_not_digested_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = await told(tmp_path / "lake", monkeypatch, EVA)
     async with opened_world(world) as opened:
@@ -71,6 +74,7 @@ async def test_exchanges_that_are_not_digested_are_exported(tmp_path: Path, monk
     assert [(one["said"], one["appraised"]) for one in found["transcript"]] == [("Wait for me.", False)]
 
 
+@pytest.mark.proof
 async def test_who_was_never_met_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = await told(tmp_path / "lake", monkeypatch, EVA)
     for agent, person in (("Oda", "Petr"), ("Olga", "Eva")):
@@ -83,6 +87,7 @@ async def test_who_was_never_met_is_refused(tmp_path: Path, monkeypatch: pytest.
             remembered_in(world, "Oda", "Eva")
 
 
+@pytest.mark.proof
 async def test_worlds_are_listed_while_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list_worlds(tmp_path) == ([], [])
     world = await told(tmp_path / "lake", monkeypatch, EVA, PETR)
@@ -94,6 +99,7 @@ async def test_worlds_are_listed_while_they_are_used(tmp_path: Path, monkeypatch
     assert WORLD in problem and not list_worlds(world)[0][0].in_use
 
 
+@pytest.mark.proof
 async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +130,7 @@ async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
             await pin_fact(await opened.companion("Oda", "Jan"), pipes.id)
 
 
+@pytest.mark.proof
 async def test_a_correction_takes_percepts_and_summaries_of_the_old_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

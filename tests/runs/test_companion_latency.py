@@ -63,6 +63,7 @@ async def asked_at(companion: Companion, scripted: Scripted, text: str) -> tuple
     return at[0], at[-1], tasks(scripted)
 
 
+@pytest.mark.proof
 async def test_one_request_before_the_first_word_and_judgements_before_the_last(
     tmp_path: Path, serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +82,7 @@ async def test_one_request_before_the_first_word_and_judgements_before_the_last(
     assert everything[:2] == last
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("given", [{"companion.overlap": "off"}, {"max_concurrency": 1}])
 async def test_without_overlap_the_judgements_come_behind_the_last_word(
     tmp_path: Path, serving: Serving, given: dict[str, Any]
@@ -106,6 +108,7 @@ async def test_a_second_prompt_begins_with_the_first_up_to_its_last_lines(tmp_pa
     assert b"Oda Brandvik" in shared and b"stove" in shared
 
 
+@pytest.mark.proof
 async def test_a_message_does_not_wait_for_judgements_and_these_are_asked_once(
     tmp_path: Path, serving: Serving
 ) -> None:
@@ -136,6 +139,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digesting, "_HEARING", building.build_hearing(checkpointer=False))
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("tries", "trust", "appraised"), [(1, 7, [True, True]), (2, 6, [False, True])])
 async def test_a_failed_judgement_leaves_trust_as_it_was_and_is_tried_once_more(

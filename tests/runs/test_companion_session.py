@@ -70,6 +70,7 @@ async def test_a_caller_may_stop_reading_at_the_answer(tmp_path: Path, script: S
         assert [one["appraised"] for one in await companion.exchanges()] == [True]
 
 
+@pytest.mark.proof
 async def test_the_same_id_is_answered_once(tmp_path: Path, script: Scripted) -> None:
     async with oda(tmp_path / "w") as companion:
         both = await asyncio.gather(heard(companion.say("Hello.", id="a")), heard(companion.say("Hello.", id="a")))
@@ -90,6 +91,7 @@ async def test_words_that_are_none_are_refused(tmp_path: Path, script: Scripted,
     assert not script.asked
 
 
+@pytest.mark.proof
 async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted().install(monkeypatch)
     release = asyncio.Event()
@@ -120,6 +122,7 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
     ]
 
 
+@pytest.mark.proof
 async def test_a_message_does_not_wait_for_another_persons_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +205,7 @@ async def test_a_goodbye_ends_the_talk(tmp_path: Path, script: Scripted) -> None
     assert [event.end for event in events if isinstance(event, Answered)] == [True, True]
 
 
+@pytest.mark.proof
 async def test_the_last_exchange_is_taken_back(tmp_path: Path, script: Scripted) -> None:
     async with oda(tmp_path / "w") as companion:
         assert not await companion.retract()
@@ -214,6 +218,7 @@ async def test_the_last_exchange_is_taken_back(tmp_path: Path, script: Scripted)
     assert [one["id"] for one in kept_in(tmp_path / "w", "retracted")] == ["2"]
 
 
+@pytest.mark.proof
 async def test_pairs_talk_at_once(tmp_path: Path, script: Scripted) -> None:
     async with opened_world(tmp_path / "w", FERRY) as world:
         people = [f"Person {n}" for n in range(8)]
@@ -227,6 +232,7 @@ async def test_pairs_talk_at_once(tmp_path: Path, script: Scripted) -> None:
     assert len(lines(tmp_path / "w")) == 8
 
 
+@pytest.mark.proof
 async def test_what_is_not_digested_is_digested_at_the_next_opening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +266,7 @@ async def test_the_session_of_a_pair_is_one(tmp_path: Path, script: Scripted) ->
             await world.companion("Oda", "\x00")
 
 
+@pytest.mark.proof
 async def test_silence_ends_a_talk_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Scripted) -> None:
     monkeypatch.setattr("persimchat.runs.companion.world.WATCH_S", 0.01)
     settings = companion_settings(FERRY, environment={}, **{"companion.silence_minutes": 1e-6})
@@ -290,6 +297,7 @@ async def seen(companion: Companion) -> list[dict[str, Any]]:
     return list(mind["companion"]["seen"]) if mind else []
 
 
+@pytest.mark.proof
 async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, script: Scripted) -> None:
     async with oda_at_ten(tmp_path / "w") as companion:
         await companion.pass_time()
@@ -309,6 +317,7 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, scri
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
 
 
+@pytest.mark.proof
 async def test_planned_events_happen_behind_an_answer(tmp_path: Path, script: Scripted) -> None:
     async with oda_at_ten(tmp_path / "w") as companion:
         await heard(companion.say("Hello."))
@@ -318,6 +327,7 @@ async def test_planned_events_happen_behind_an_answer(tmp_path: Path, script: Sc
         assert [one["object"] for one in await seen(companion)] == ["smoking"]
 
 
+@pytest.mark.proof
 async def test_what_a_closed_world_missed_does_not_happen(tmp_path: Path, script: Scripted) -> None:
     async with oda_at_ten(tmp_path / "w") as companion:
         await companion.world.set_time("2025-03-03 12:30")
@@ -402,6 +412,7 @@ def test_the_example_of_its_docstring_runs(
     assert "Mira" in capsys.readouterr().out
 
 
+@pytest.mark.proof
 def test_ordinary_code_asks_ends_and_forgets(tmp_path: Path) -> None:
     with persimchat.companion("Jarmila", person="Petr", world=tmp_path / "w", model="offline") as jarmila:
         assert jarmila.agent.startswith("Jarmila ") and jarmila.remembered() is None

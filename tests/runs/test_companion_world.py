@@ -73,6 +73,7 @@ async def test_what_is_no_world_is_refused(tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.proof
 async def test_one_process_works_on_a_world(tmp_path: Path) -> None:
     async with opened_world(tmp_path / "w", FERRY):
         with pytest.raises(InputError, match="the world is being worked on by this process") as refused:
@@ -132,6 +133,7 @@ async def test_steps_move_at_every_occurrence(tmp_path: Path) -> None:
         assert (await companion.exchanges())[0]["at"] == "2025-03-03T08:00:30"
 
 
+@pytest.mark.proof
 async def test_a_days_requests_are_limited_across_openings(tmp_path: Path, script: Scripted) -> None:
     await talk(tmp_path / "w", "One.", "Two.")
     today = datetime.now().date().isoformat()
@@ -168,6 +170,7 @@ async def test_another_embedding_is_refused_and_then_embeds_all_again(tmp_path: 
     assert cost.memories >= 1 and cost.agents == 1 and cost.usd == 0.0 and "memories of 1 agent," in str(cost)
 
 
+@pytest.mark.proof
 async def test_memories_are_embedded_again_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 

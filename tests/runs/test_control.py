@@ -394,6 +394,7 @@ async def test_a_pause_stops_model_calls(tmp_path: Path) -> None:
     assert said(events)[2] == ("Moderator", "Go on, Bo.")
 
 
+@pytest.mark.proof
 async def test_a_pause_before_the_beginning() -> None:
     control = Control()
     control.pause()
@@ -415,6 +416,7 @@ async def test_the_end_while_paused() -> None:
     assert (stopped.reason, stopped.source, stopped.turn) == ("stopped", "moderator", 2)
 
 
+@pytest.mark.proof
 async def test_the_end_while_speaking_comes_after_the_utterance(tmp_path: Path) -> None:
     events = await run(once("speaking", lambda control, _: control.stop(), turn=2), out=tmp_path)
     stopped = of(events, "stopped")[0]
@@ -424,6 +426,7 @@ async def test_the_end_while_speaking_comes_after_the_utterance(tmp_path: Path) 
     assert len(said(again)) == 4
 
 
+@pytest.mark.proof
 async def test_the_end_while_asked_is_at_once_and_the_person_is_asked_again(tmp_path: Path) -> None:
     def on(control: Control, event: Event) -> None:
         if event.event == "utterance" and event.turn == 1:
@@ -454,6 +457,7 @@ async def test_whoever_leaves_leaves_no_pause_behind() -> None:
     assert of(events, "stopped")[0].reason == "message_limit"
 
 
+@pytest.mark.proof
 async def test_one_turn_at_a_time() -> None:
     control = Control()
     turns: list[int] = []

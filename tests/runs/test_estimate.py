@@ -144,6 +144,7 @@ def test_people_are_none_of_those_who_are_asked() -> None:
     assert 2 * asked == pytest.approx(0.5 * 2 + 0.5 * 1)
 
 
+@pytest.mark.proof
 def test_an_earlier_end_takes_less_and_has_no_majority_to_word() -> None:
     settings = Settings(mode="debate", max_messages=20, model="offline")
     whole, half = estimate(people(), settings), estimate(people(), settings, utterances=10)
@@ -171,6 +172,7 @@ def test_the_models_that_the_settings_name_are_priced() -> None:
     assert estimate(people(), priced).total.cost_usd
 
 
+@pytest.mark.proof
 def test_the_judge_s_mind_asks_the_judge_s_model() -> None:
     settings = Settings(mode="debate", judge="persona", module_models={"judge": "openai:gpt-4o"}, model="offline")
     rows = estimate(people(), settings).rows

@@ -112,6 +112,7 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     assert (scored["coherence"], scored["reasoning"]) == (5.0, "It answers.")
 
 
+@pytest.mark.proof
 def test_a_real_run_is_exported_whole(tmp_path: Path) -> None:
     import persimchat
 
@@ -125,6 +126,7 @@ def test_a_real_run_is_exported_whole(tmp_path: Path) -> None:
     assert done.notes == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html"])
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path, form: str) -> None:
     folder = write_debate(tmp_path, 5)
@@ -202,6 +204,7 @@ def test_markdown_cannot_be_broken_out_of() -> None:
     assert markdown("a|b\n*c* &lt;") == "a\\|b<br>\\*c\\* &amp;lt;"
 
 
+@pytest.mark.proof
 def test_the_byte_order_mark_is_there_only_where_it_is_wanted(tmp_path: Path) -> None:
     folder = write_run(tmp_path)
     with_mark = export_runs([folder], tmp_path / "a", bom=True).files["utterances"].read_bytes()
@@ -414,6 +417,7 @@ def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
     assert (done[3]["text"], done[5]["details"]) == ("Water or wine?", {"with": MARKER})
 
 
+@pytest.mark.proof
 def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path, refused: Refused) -> None:
     steered, plain, out = write_steered(tmp_path), write_run(tmp_path, run="plain"), tmp_path / "out"
     done = export_runs([steered, plain], out)
@@ -468,6 +472,7 @@ async def whispering(out: Path) -> Path:
     return Path(folder)
 
 
+@pytest.mark.proof
 async def test_a_real_whisper_is_in_its_hearers_export_alone(tmp_path: Path) -> None:
     folder = await whispering(tmp_path / "runs")
     record = read_run(folder)

@@ -167,6 +167,7 @@ def test_a_run_without_a_story_has_none_of_them(tmp_path: Path) -> None:
     assert not set(STORY) & export_runs([write_run(tmp_path / "runs")], tmp_path / "out").files.keys()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "html", "md"])
 def test_a_character_s_export_has_only_its_own_story(tmp_path: Path, form: str) -> None:
     if form == "parquet":

@@ -53,6 +53,7 @@ def enter(folder: Path) -> None:
         pass
 
 
+@pytest.mark.proof
 def test_another_process_is_refused_and_told_by_whom(tmp_path: Path, refused: Callable[..., str]) -> None:
     process = holding(tmp_path)
     try:
@@ -229,6 +230,7 @@ def held_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(result.folder or "")
 
 
+@pytest.mark.proof
 async def test_damaged_events_are_made_again_from_the_checkpoints(held_run: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(held_run, tmp_path / held_run.name))
     whole = conversation(folder)
@@ -240,6 +242,7 @@ async def test_damaged_events_are_made_again_from_the_checkpoints(held_run: Path
     assert logged(folder, "taken_back") == []
 
 
+@pytest.mark.proof
 async def test_events_that_are_gone_are_made_again(held_run: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(held_run, tmp_path / held_run.name))
     whole = conversation(folder)

@@ -76,6 +76,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(persimchat.simulate(scenario, model="offline", max_messages=3, out=out).folder or "")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("last", [False, True])
 async def test_a_run_that_cannot_be_written_any_more_goes_on_later(
     tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch, last: bool
@@ -246,6 +247,7 @@ def resident_mb() -> float:
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kept", [False, True])
 def test_nothing_of_a_run_stays_at_hand(kept: bool, tmp_path: Path) -> None:
     result = hold(1, tmp_path if kept else None)

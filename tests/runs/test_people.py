@@ -70,6 +70,7 @@ class Person:
         return self
 
 
+@pytest.mark.proof
 async def test_in_turn_everybody_is_asked() -> None:
     person = await Person().run(pattern="round_robin")
     assert person.asked() == [(LI, "utterance", 2), (LI, "utterance", 5)]
@@ -92,6 +93,7 @@ async def test_a_person_who_is_spoken_to_is_asked() -> None:
         assert by_hand.asked() == []
 
 
+@pytest.mark.proof
 async def test_a_need_to_talk_is_asked_for_after_every_utterance(tmp_path: Path) -> None:
     person = await Person(need="3").run(scenario(LI, EVA), tmp_path, human_turns="need", max_messages=3)
     needs = [asked for asked in person.asked() if asked[1] == "need_to_talk"]
@@ -102,6 +104,7 @@ async def test_a_need_to_talk_is_asked_for_after_every_utterance(tmp_path: Path)
     ]
 
 
+@pytest.mark.proof
 async def test_the_greatest_need_is_a_persons() -> None:
     person = await Person(need=10).run(human_turns="need")
     speakers = [name for name, _ in person.said()]
@@ -120,6 +123,7 @@ async def test_a_person_who_passes_for_ever(pattern: str) -> None:
     assert {(event.agent, event.step, event.why) for event in passes} <= {(LI, "speak", "passed")}
 
 
+@pytest.mark.proof
 async def test_an_agent_and_two_who_pass() -> None:
     people = Scenario.model_validate(
         {"topic": "Tea?", "participants": [AGENTS[0], *({"name": name, "human": True} for name in (LI, EVA))]}
@@ -152,6 +156,7 @@ async def test_nobody_is_there_and_nothing_is_kept() -> None:
     assert (events[-1].reason, events[-1].source, events[-1].folder) == ("stopped", "person", None)
 
 
+@pytest.mark.proof
 async def test_a_person_leaves_while_they_are_asked(tmp_path: Path) -> None:
     control, events = Control(), []
     settings = Settings(model="offline", max_messages=4, closing="off", pattern="round_robin")
@@ -164,6 +169,7 @@ async def test_a_person_leaves_while_they_are_asked(tmp_path: Path) -> None:
     assert len(again.said()) == 4
 
 
+@pytest.mark.proof
 async def test_wrong_words_in_an_answer_ask_again_in_the_run() -> None:
     control, asked = Control(), []
     settings = Settings(model="offline", max_messages=3, closing="off", pattern="round_robin")
@@ -196,6 +202,7 @@ async def test_a_debate_with_a_person(judge: str, tmp_path: Path) -> None:
     assert not [prompt for task, prompt in scripted.asked if f"- Name: {LI}" in prompt]
 
 
+@pytest.mark.proof
 async def test_the_selector_may_name_a_person() -> None:
     def select(body: dict[str, Any]) -> dict[str, Any]:
         able = prompt_of(body).rpartition("Only these may: ")[2].split(".")[0].split(", ")

@@ -56,6 +56,7 @@ async def replayed(folder: Path) -> Replay:
     return replay
 
 
+@pytest.mark.proof
 async def test_every_utterance_has_a_record_of_what_its_prompt_lacked(tmp_path: Path) -> None:
     folder = await held(tmp_path)
     said = [(line["turn"], line["speaker"]) for line in logged(folder, "utterance")]
@@ -310,6 +311,7 @@ async def test_it_can_stop_at_any_request_and_go_on(tmp_path: Path) -> None:
         assert written(folder) == written(whole), budget
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("more", [{}, {"cognition": "lean", "mode": "debate"}])
 async def test_without_a_conflict_there_are_as_many_calls_as_estimated(tmp_path: Path, more: dict[str, Any]) -> None:
     settings = Settings(model="offline", max_messages=3, pruning={**PRUNING, "lambda": 0.6}, **more)

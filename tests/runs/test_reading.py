@@ -189,6 +189,7 @@ def test_hostile_values_do_not_steer_the_terminal(tmp_path: Path, refused: Refus
     assert len(message) < 500
 
 
+@pytest.mark.proof
 def test_a_real_run_reads_back(tmp_path: Path) -> None:
     """What the writing side writes, this side reads: no field has another name or range."""
     import persimchat

@@ -67,6 +67,7 @@ def debate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_debate(tmp_path_factory.mktemp("debate"), 14)
 
 
+@pytest.mark.proof
 def test_it_needs_nothing_and_runs_nothing(debate: Path) -> None:
     page = page_of(debate)
     tags = {tag for tag, _ in page.elements}
@@ -497,6 +498,7 @@ def test_a_line_that_is_compared_is_dashed_and_a_click_knows_its_turn() -> None:
     assert dict(places[:5]) == {"first": "0", "last": "4", "left": "20", "right": "374", "width": "400"}
 
 
+@pytest.mark.proof
 @given(st.text(max_size=60))
 def test_texts_in_a_chart_are_data(name: str) -> None:
     hostile = f"</text><script>alert(1)</script>\"' onclick=x {{{{ 7*7 }}}} {name}"

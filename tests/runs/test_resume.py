@@ -156,6 +156,7 @@ async def test_settings_that_may_not_change_or_are_wrong(
     await refused(folder, *words, **changes)
 
 
+@pytest.mark.proof
 async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Path) -> None:
     """A run with a higher limit goes on as one that had it from the start; `closing` is off, so nobody knew of it."""
     before = conversation(folder)

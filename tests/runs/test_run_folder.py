@@ -38,6 +38,7 @@ def run(server: LoopbackServer, out: Path | None, **settings: Any) -> persimchat
     return persimchat.simulate("Tea?", PEOPLE, out=out, **{"model": server.model(), "max_messages": 3, **settings})
 
 
+@pytest.mark.proof
 def test_the_folder_of_a_run(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server:
         result = run(server, tmp_path)
@@ -77,6 +78,7 @@ def test_the_folder_of_a_run(tmp_path: Path) -> None:
     assert manifest["models"]["Bo Říha"]["natural_language"] == server.model()
 
 
+@pytest.mark.proof
 def test_accounting_agrees_with_what_the_server_saw(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server:
         result = run(server, tmp_path)
@@ -89,6 +91,7 @@ def test_accounting_agrees_with_what_the_server_saw(tmp_path: Path) -> None:
     assert usage["by_module"]["natural_language"]["calls"] == 3
 
 
+@pytest.mark.proof
 def test_prices_give_costs() -> None:
     with LoopbackServer(answer=Scripted()) as server:
         priced = run(server, None, prices={server.model(): (1.0, 2.0)}).totals
@@ -112,6 +115,7 @@ def test_tokens_join_to_the_utterance() -> None:
     assert "".join(e.text for e in events if isinstance(e, Token)) == "One two three, four."
 
 
+@pytest.mark.proof
 def test_the_readable_transcript_shows_hostile_text_as_text(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted(utterance="<script>alert(1)</script> [x](javascript:1)")) as server:
         text = (Path(run(server, tmp_path).folder or "") / "transcript.md").read_text(encoding="utf-8")
@@ -121,6 +125,7 @@ def test_the_readable_transcript_shows_hostile_text_as_text(tmp_path: Path) -> N
     assert "simulation" in text.casefold()
 
 
+@pytest.mark.proof
 def test_the_readable_transcript_steers_no_terminal(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted(utterance="I like \x1b[2J\x1b]0;title\x07tea\u202e.")) as server:
         text = (Path(run(server, tmp_path).folder or "") / "transcript.md").read_text(encoding="utf-8")
@@ -128,6 +133,7 @@ def test_the_readable_transcript_steers_no_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.proof
 def test_no_line_of_an_utterance_is_a_heading_or_a_list(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted(utterance="One\n---\n- two\n1. three\n=== four")) as server:
         text = (Path(run(server, tmp_path, max_messages=1).folder or "") / "transcript.md").read_text(encoding="utf-8")
@@ -166,11 +172,13 @@ def test_wrong_arguments_of_the_python_functions(wrong: dict[str, Any], said: st
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.proof
 def test_the_result_says_that_nobody_chose_a_model() -> None:
     assert "no language model" in persimchat.simulate("Tea?", PEOPLE, max_messages=1).notice
     assert persimchat.simulate("Tea?", PEOPLE, max_messages=1, model="offline").notice == ""
 
 
+@pytest.mark.proof
 def test_a_failed_run_keeps_what_was_said_and_says_why(tmp_path: Path) -> None:
     count = 0
 
@@ -201,6 +209,7 @@ def test_a_passing_failure_is_tried_again() -> None:
     assert [u.text for u in result.utterances] == ["I like tea a lot."]
 
 
+@pytest.mark.proof
 async def test_a_consumer_that_leaves_stops_the_run(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server:
         stream = persimchat.astream_events("Tea?", PEOPLE, model=server.model(), max_messages=50, out=tmp_path)
@@ -246,6 +255,7 @@ def test_a_model_for_somebody_who_does_not_take_part(tmp_path: Path) -> None:
         run(server, tmp_path, agent_models={"Bob Riha": "offline"})
 
 
+@pytest.mark.proof
 def test_agents_and_modules_may_have_models_of_their_own() -> None:
     with LoopbackServer(answer=Scripted()) as one, LoopbackServer(answer=Scripted()) as two:
         run(one, None, agent_models={"Bo Říha": two.model()}, module_models={"perception": one.model("sharp")})

@@ -98,6 +98,7 @@ async def test_conditions_of_some_are_theirs(tmp_path: Path) -> None:
     assert found
 
 
+@pytest.mark.proof
 async def test_without_conditions_nothing_is_written(tmp_path: Path) -> None:
     folder = await debate(tmp_path, 0, max_messages=2, answer_format="free")
     assert "conditional" not in str(logged(folder, "verdict"))
@@ -354,6 +355,7 @@ def temperatures(server: LoopbackServer, since: int = 0) -> dict[str, set[float 
     return found
 
 
+@pytest.mark.proof
 async def test_each_module_of_a_discussion_asks_with_its_own_temperature(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     own = {"natural_language": 0.9, "perception": 0.0, "need_to_talk": 1.5}
@@ -367,6 +369,7 @@ async def test_each_module_of_a_discussion_asks_with_its_own_temperature(serving
     assert run_json(tmp_path / "r")["settings"]["module_temperatures"] == own
 
 
+@pytest.mark.proof
 async def test_the_strategist_s_modules_ask_with_their_own_temperature(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     own = {"stocktaking": 0.5, "choice": 0.0, "summary": 0.1, "review": 0.6, "ballot": 0.3, "natural_language": 0.7}
@@ -378,6 +381,7 @@ async def test_the_strategist_s_modules_ask_with_their_own_temperature(serving: 
     assert own.keys() == {*OF_STORIES, "natural_language"}
 
 
+@pytest.mark.proof
 async def test_without_the_setting_no_temperature_is_sent_or_written(serving: Serving, tmp_path: Path) -> None:
     server = serving()
     await held(discussion(), tmp_path, model=server.model(), max_messages=1, closing="off")

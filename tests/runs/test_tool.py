@@ -43,6 +43,7 @@ async def answered(tool: Any, arguments: dict[str, Any], asynchronous: bool = Fa
     return await tool.ainvoke(arguments) if asynchronous else tool.invoke(arguments)  # type: ignore[no-any-return]
 
 
+@pytest.mark.proof
 @both_ways
 async def test_a_debate_as_text_and_as_a_result(asynchronous: bool) -> None:
     answer = await answered(as_tool(SETTINGS), call(kind="debate", messages=3, who=[ADA, BO]), asynchronous)
@@ -60,6 +61,7 @@ async def test_a_debate_as_text_and_as_a_result(asynchronous: bool) -> None:
     assert [line.removeprefix("- ").partition(" (")[0] for line in held] == ["Ada Lind", "Bo Říha"]
 
 
+@pytest.mark.proof
 async def test_a_discussion_has_no_verdict() -> None:
     answer = await answered(as_tool(SETTINGS), call(messages=2))
     assert "Positions:" not in str(answer.content)
@@ -78,6 +80,7 @@ def test_the_topic_alone_is_enough() -> None:
     assert f"on: {TEA}\n" in tool.invoke(TEA) == tool.invoke({"topic": TEA})
 
 
+@pytest.mark.proof
 def test_an_agent_has_the_last_word_in_nothing_but_what_it_is_given(tmp_path: Path) -> None:
     settings = Settings(model="offline", max_messages=50, budget_calls=20, seed=3)
     answer = as_tool(settings, participants=[ADA, "Zeynep"], out=tmp_path).invoke(call(messages=4, kind="debate"))
@@ -147,11 +150,13 @@ def test_what_cannot_be_is_refused_when_the_tool_is_made(
     refused(lambda: as_tool(**options), *words)
 
 
+@pytest.mark.proof
 def test_a_model_that_fails_is_no_fault_of_the_agent() -> None:
     with LoopbackServer(answer=lambda body: Fault(status=401)) as server, pytest.raises(ModelError):
         as_tool(Settings(model=server.model())).invoke(call(messages=2))
 
 
+@pytest.mark.proof
 async def test_what_models_say_forges_no_line() -> None:
     def answer(body: dict[str, Any]) -> Any:
         return (
@@ -221,6 +226,7 @@ class Agent:
         return "The group talked."
 
 
+@pytest.mark.proof
 @both_ways
 async def test_an_agent_puts_its_arguments_right(asynchronous: bool) -> None:
     told = Agent()

@@ -236,6 +236,7 @@ def test_a_server_that_never_answers_does_not_keep_the_command(tmp_path: Path) -
     assert SMITH_KEY not in done.stderr
 
 
+@pytest.mark.proof
 def test_without_a_server_the_conversation_goes_on() -> None:
     client = Client(api_url="http://127.0.0.1:9", api_key=SMITH_KEY, timeout_ms=200)
     with tracing_context(enabled=True, client=client):
@@ -314,6 +315,7 @@ def test_a_resumed_run_goes_on_in_its_thread(tmp_path: Path) -> None:
     assert tree.metadata["thread_id"] == first.run
 
 
+@pytest.mark.proof
 def test_a_run_inside_somebody_elses_trace_is_a_part_of_it() -> None:
     @traceable(name="my study")
     def study() -> int:
@@ -344,6 +346,7 @@ async def test_a_run_inside_another_graphs_node_is_told_without_stopping_it() ->
     assert all(not run.error for run in tree.all())
 
 
+@pytest.mark.proof
 async def test_a_run_inside_a_chain_is_a_part_of_it() -> None:
     async def group(topic: str) -> int:
         return len((await persimchat.asimulate(topic, PEOPLE, model="offline", max_messages=1, seed=1)).utterances)

@@ -238,6 +238,7 @@ def test_what_is_no_goodbye_is_none(text: str) -> None:
     assert not is_goodbye(text)
 
 
+@pytest.mark.proof
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     assert is_goodbye(text) in (True, False)

@@ -83,6 +83,7 @@ def test_lines(tmp_path: Path):
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
+@pytest.mark.proof
 @given(
     st.dictionaries(
         st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), max_size=20),

@@ -219,6 +219,7 @@ def test_own_words_are_words_of_the_answer(text: str, last: str) -> None:
         assert not found.others
 
 
+@pytest.mark.proof
 @given(st.text(max_size=200), st.sampled_from(["", *NAMES]))
 def test_any_text_without_labels_stays(text: str, last: str) -> None:
     if ":" not in text and "：" not in text and not {*text} & {*'"“”„«»'}:

@@ -30,6 +30,7 @@ async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, web
     await user.should_see(live.board.utterances[-1].text)
 
 
+@pytest.mark.proof
 async def test_an_address_that_leads_nowhere_has_a_page(user: User):
     response = await user.http_client.get("/nonsense")
     assert response.status_code == 404

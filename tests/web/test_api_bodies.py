@@ -81,6 +81,7 @@ async def test_a_body_of_unknown_size(client: httpx.AsyncClient) -> None:
     assert (whole.status_code, whole.json()) == (chunked.status_code, chunked.json())
 
 
+@pytest.mark.proof
 async def test_whether_it_is_up(client: httpx.AsyncClient) -> None:
     assert (await client.get("/api/health")).json() == {"status": "ok"}
     assert (await client.head("/api/health")).status_code == 200

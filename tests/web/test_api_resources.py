@@ -27,6 +27,7 @@ def without_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
         monkeypatch.delenv(variable, raising=False)
 
 
+@pytest.mark.proof
 async def test_providers_and_the_status_of_their_keys(api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GROQ_API_KEY", "gsk-secret-value")
     answer = await api.get("/api/models")
@@ -39,6 +40,7 @@ async def test_providers_and_the_status_of_their_keys(api: httpx.AsyncClient, mo
     assert answer.json()["files"] == answer.json()["downloads"] == []
 
 
+@pytest.mark.proof
 async def test_a_server_and_its_models(api: httpx.AsyncClient):
     with LoopbackServer() as server:
         found = await api.post("/api/models/served", json={"address": server.url})
@@ -201,6 +203,7 @@ async def web(tmp_path: Path) -> AsyncIterator[WebContext]:
         yield replace(context, world=world)
 
 
+@pytest.mark.proof
 async def test_what_is_remembered(api: httpx.AsyncClient) -> None:
     known = (await api.get(PETR)).json()
     assert (known["agent"], known["person"]) == (ODA, "Petr")
@@ -210,6 +213,7 @@ async def test_what_is_remembered(api: httpx.AsyncClient) -> None:
     assert [one["said"] for one in known["transcript"]] == ["My sister is called Mira.", "Goodbye!"]
 
 
+@pytest.mark.proof
 async def test_forgetting(api: httpx.AsyncClient, web: WebContext) -> None:
     assert web.world is not None
     pair = await web.pairs.of(web.world, ODA, "Petr")
@@ -221,6 +225,7 @@ async def test_forgetting(api: httpx.AsyncClient, web: WebContext) -> None:
     assert (await api.delete(PETR)).status_code == 404
 
 
+@pytest.mark.proof
 async def test_nobody_of_that_name(api: httpx.AsyncClient) -> None:
     for address, error in (
         ("/api/companions/Odo/people/Petr", "Odo"),

@@ -320,6 +320,7 @@ async def test_a_wrong_story_is_refused_before_it_begins(api: httpx.AsyncClient)
     assert (refused.status_code, "Bo Vik" in refused.json()["remedy"]) == (400, True), refused.text
 
 
+@pytest.mark.proof
 async def test_the_description_has_it(api: httpx.AsyncClient) -> None:
     paths = (await api.get("/api/openapi.json")).json()["paths"]
     asked = paths["/api/runs/{run}/story"]["get"]

@@ -31,6 +31,7 @@ async def over(web: WebContext, *, messages: int = 3) -> LiveRun:
     return live
 
 
+@pytest.mark.proof
 async def test_a_renamed_run_goes_on_under_its_folders_name(web: WebContext):
     live = await over(web)
     (web.runs.out / live.run).rename(web.runs.out / "my run #1")
@@ -43,6 +44,7 @@ async def test_a_renamed_run_goes_on_under_its_folders_name(web: WebContext):
     assert (resumed.board.stopped.reason, resumed.board.error) == ("stopped", "")
 
 
+@pytest.mark.proof
 async def test_what_has_told_its_end_can_be_gone_on_with_at_once(web: WebContext, monkeypatch: pytest.MonkeyPatch):
     closes = asyncio.Event()
 
@@ -121,6 +123,7 @@ async def test_what_another_process_has_added_is_seen(web: WebContext):
     assert (await web.runs.board(live.run)).turn == 5
 
 
+@pytest.mark.proof
 async def test_a_wrong_server_is_told_before_anything_begins(web: WebContext):
     down = f"m@http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(ModelError, match="nothing listens at"):
@@ -146,6 +149,7 @@ async def test_a_run_is_shown(user: User, web: WebContext):
         await user.should_see(utterance.text)
 
 
+@pytest.mark.proof
 async def test_a_run_that_is_kept_looks_as_it_did(web: WebContext):
     live = await begin(web, messages=4)
     await live.ended()
@@ -159,6 +163,7 @@ async def test_a_run_that_is_kept_looks_as_it_did(web: WebContext):
     assert calls[4] == live.board.totals_at(4).calls
 
 
+@pytest.mark.proof
 async def test_what_was_used_is_known_of_a_resumed_runs_past(web: WebContext):
     live = await begin(web, messages=3, closing="off")
     await live.ended()
@@ -190,6 +195,7 @@ async def test_a_fault_is_told_once(user: User, web: WebContext, monkeypatch: py
     assert sum("The program has a fault" in told for told in user.notify.messages) == 1
 
 
+@pytest.mark.proof
 async def test_no_turn_is_before_the_first(web: WebContext):
     live = await begin(web, messages=2)
     await live.ended()

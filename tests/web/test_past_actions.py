@@ -36,6 +36,7 @@ def test_an_address_leads_to_its_run_whatever_its_name(run: str, turn: int | Non
     assert parse_qs(urlsplit(like(run)).query) == {"like": [run]}
 
 
+@pytest.mark.proof
 async def test_the_set_up_can_be_read_again(web: WebContext, tmp_path: Path):
     live = await begin(web, messages=2, selection="softmax", selection_temperature=2.0, seed=7)
     await live.ended()

@@ -95,6 +95,7 @@ def drafts(draw: st.DrawFn) -> Draft:
     )
 
 
+@pytest.mark.proof
 @trying(max_examples=40, deadline=None)
 @given(drafts())
 def test_a_file_brings_the_draft_back(tmp_path_factory: pytest.TempPathFactory, draft: Draft):
@@ -114,6 +115,7 @@ def test_the_examples_come_back() -> None:
     check_each([path for path in examples if "topic:" in path.read_text(encoding="utf-8")], check)
 
 
+@pytest.mark.proof
 async def test_a_run_brings_its_set_up_back(web: WebContext):
     live = await begin(web, messages=2, mode="debate", utterance_words=40, budget_calls=500)
     await live.ended()

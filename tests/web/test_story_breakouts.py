@@ -42,6 +42,7 @@ def kept(web: WebContext) -> str:
     return RUN
 
 
+@pytest.mark.proof
 async def test_rooms_and_plenary_have_names_of_their_own(web: WebContext, kept: str) -> None:
     plan = read_plan(web.runs.folder(kept))
     assert plan is not None

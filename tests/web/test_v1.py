@@ -75,6 +75,7 @@ async def heard(world: World, agent: str = "Oda", person: str = "Petr") -> list[
     return [one["said"] for one in await (await world.companion(agent, person)).exchanges()]
 
 
+@pytest.mark.proof
 async def test_what_is_told_in_one_talk_is_known_in_the_next(opening: Opening):
     world = await opening()
     async with asking(world) as client:
@@ -133,6 +134,7 @@ async def test_a_whole_answer(opening: Opening):
         assert raw.headers["server-timing"].startswith("answer;dur=")
 
 
+@pytest.mark.proof
 async def test_cuts(opening: Opening):
     async with asking(await opening()) as client:
         cut = await ask(client, "Tell me about the boats.", max_tokens=2)
@@ -143,6 +145,7 @@ async def test_cuts(opening: Opening):
         assert word not in text(stopped)
 
 
+@pytest.mark.proof
 async def test_another_answer(opening: Opening):
     world = await opening()
     async with asking(world) as client:
@@ -159,6 +162,7 @@ async def test_another_answer(opening: Opening):
         assert second
 
 
+@pytest.mark.proof
 async def test_another_answer_while_the_first_one_comes(serving: Callable[..., Any], opening: Opening):
     server = serving(lambda body: "Good morning to you, and to your boat.", token_delay_s=0.01)
     world = await opening(model=server.model())
@@ -186,6 +190,7 @@ async def test_the_same_words_twice_are_said_twice(opening: Opening):
     assert await heard(world) == ["Hello?", "Hello?"]
 
 
+@pytest.mark.proof
 async def test_a_talk_that_is_over_stays(opening: Opening):
     world = await opening()
     async with asking(world) as client:
@@ -321,6 +326,7 @@ async def test_the_day_s_budget(opening: Opening):
     assert int(refused.value.response.headers["retry-after"]) > 0
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("quick_retries")
 async def test_a_model_that_is_down(serving: Callable[..., Any], opening: Opening):
     down = [True]
@@ -336,6 +342,7 @@ async def test_a_model_that_is_down(serving: Callable[..., Any], opening: Openin
     assert any("My dog is called Kiwi." in json.dumps(body) for body in server.bodies()[-3:])
 
 
+@pytest.mark.proof
 async def test_what_the_agent_says_unasked_comes_with_the_next_answer(opening: Opening):
     world = await opening()
     companion = await world.companion("Oda", "Petr")
@@ -366,6 +373,7 @@ async def test_a_served_talk_is_over_by_silence(opening: Opening):
     assert any("Kiwi" in fact.statement for fact in tie.facts)
 
 
+@pytest.mark.proof
 async def test_talks_have_names(opening: Opening):
     world = await opening()
     async with asking(world) as client:

@@ -61,6 +61,7 @@ def exchange(number: int, said: str, utterance: str) -> Exchange:
 TWO = [exchange(1, "Hello.", "Good morning."), exchange(2, "Is it late?", "Late? It is early.")]
 
 
+@pytest.mark.proof
 @settings(max_examples=60)
 @given(st.fixed_dictionaries({"model": st.text(max_size=8) | JSON, "messages": MESSAGES | JSON}), st.data())
 def test_any_body_is_read_or_refused_in_a_line(body: dict[str, object], data: st.DataObject):

@@ -208,6 +208,7 @@ async def talking(world: World) -> AsyncIterator[Any]:
         yield say
 
 
+@pytest.mark.proof
 async def test_words_that_come_while_a_person_is_forgotten_wait_and_are_answered(world: World) -> None:
     async with talking(world) as say, asyncio.timeout(60):
         assert [await say("Petr", "My sister is called Mira."), await say("Eva", "Hello!")] == [200, 200]
@@ -226,6 +227,7 @@ async def test_words_that_come_while_a_person_is_forgotten_wait_and_are_answered
     assert [file for file in files_with(world.folder, "Petr", "Mira") if not file.endswith("data_level0.bin")] == []
 
 
+@pytest.mark.proof
 async def test_a_game_names_nobody_who_was_forgotten(world: World) -> None:
     async with serve_udp(world, port=0) as server, a_game(server.address) as game:
         await game.ask("PROMPTMESSAGE", {"persona_name": "Oda", "user_name": "Petr", "message": "Hello, I am Petr."})

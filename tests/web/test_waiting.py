@@ -80,6 +80,7 @@ async def press_start(user: User, server: LoopbackServer) -> None:
     await user.should_see(f"{server.url} says nothing yet.")
 
 
+@pytest.mark.proof
 async def test_the_page_says_so_after_start(user: User, web: WebContext, slow: LoopbackServer):
     await press_start(user, slow)
     assert not web.runs.active

@@ -133,6 +133,7 @@ def test_every_number_has_its_form() -> None:
     check_each(product(LANGUAGES, [0, 1, 2, 4, 5, 1.5, 22]), check)
 
 
+@pytest.mark.proof
 def test_every_key_of_the_code_is_there():
     missing = {key: where for key, where in constants().items() if key not in catalogue()}
     assert missing == {}

@@ -166,6 +166,7 @@ def test_differences(name: str) -> None:
         differences_of(name, n, 60)
 
 
+@pytest.mark.proof
 def test_all_other_kinds_of_claims() -> None:
     for n in (1, 3, 12):
         people_of((0.5, 0.5), n, 10, 80)

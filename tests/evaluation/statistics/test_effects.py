@@ -195,6 +195,7 @@ def test_another_program_finds_the_same(compared: Callable[[Units], None], units
     compared(units)
 
 
+@pytest.mark.proof
 @given(RATINGS, st.randoms(use_true_random=False), st.sampled_from(METRICS))
 @hypothesis_settings(max_examples=40)
 def test_alpha_does_not_care_for_names(units: list[list[int | None]], chance: Random, metric: Metric):
@@ -244,6 +245,7 @@ def test_alpha_with_its_interval():
     assert krippendorff([], "ordinal").value is None
 
 
+@pytest.mark.proof
 def test_many_units_with_real_values_need_little_memory():
     chance = random.Random(1)
     units = [[chance.random(), chance.random()] for _ in range(400)]

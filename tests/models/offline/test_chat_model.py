@@ -120,6 +120,7 @@ def test_a_missing_section_is_a_clear_error(task: str, tag: str):
         OfflineChatModel().invoke(asked(task, name, closing=False))
 
 
+@pytest.mark.proof
 def test_what_must_not_be_said_again_is_not(talk: Any, shipped: Any):
     model = OfflineChatModel()
     for limit in (6, 30):

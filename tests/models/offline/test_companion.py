@@ -156,6 +156,7 @@ FRAMES = st.sampled_from(
 )
 
 
+@pytest.mark.proof
 @given(THINGS, NAMES, FRAMES)
 def test_what_is_told_is_found_with_its_value(thing: str, name: str, frame: str) -> None:
     text = frame.format(x=thing, v=name)
@@ -559,6 +560,7 @@ async def course(world: Talking, said: Sequence[str], person: str = "Petr") -> l
     return found
 
 
+@pytest.mark.proof
 async def test_a_fact_is_known_in_the_next_talk_corrected_in_the_one_after_and_to_nobody_else() -> None:
     world = Talking()
     await course(world, ["My sister is called Mira.", "Goodbye!"])
@@ -576,6 +578,7 @@ async def test_a_fact_is_known_in_the_next_talk_corrected_in_the_one_after_and_t
     ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["full", "lean"])
 async def test_equal_seeds_give_equal_talks(cognition: str) -> None:
     said = ["Hello!", "I have a dog called Kiwi.", "I walked along the lake.", "What is my dog called?", "Goodbye!"]

@@ -98,6 +98,7 @@ def test_a_long_conversation_never_repeats_an_utterance(talk: Any, shipped: list
     assert sum(p > 0.5 for p in pairs) / len(pairs) < 0.01
 
 
+@pytest.mark.proof
 def test_formal_speech_has_no_contractions(talk: Any, shipped: list[Any]):
     texts = talk(shipped[:4], "Why do people keep secrets?", register="formal").run()
     assert not [t for t in texts if re.search(r"n't\b|'(ll|ve|re|d|m)\b|\b(It|it|That|that)'s\b", t)]
@@ -154,11 +155,13 @@ def test_questions_are_answered_by_the_one_who_was_asked(talk: Any, shipped: lis
     assert answered / asked >= 0.6
 
 
+@pytest.mark.proof
 def test_a_rule_against_questions_is_kept(talk: Any, shipped: list[Any]):
     texts = talk([shipped[1], shipped[4], shipped[6]], "Cats or dogs?", limit=16, rules=["Do not ask questions"]).run()
     assert not [t for t in texts if t.endswith("?")]
 
 
+@pytest.mark.proof
 def test_a_child_speaks_as_a_child(talk: Any, shipped: list[Any]):
     child = next(p for p in shipped if (p.age or 99) < 13)
     adult = shipped[0]
@@ -188,6 +191,7 @@ def test_an_adversary_never_gives_way(talk: Any, shipped: list[Any]):
         assert not [t for t in own if re.search(giving_way, t)]
 
 
+@pytest.mark.proof
 def test_two_seeds_and_two_people_say_different_things(talk: Any, shipped: list[Any]):
     first = talk(shipped[:3], "Cats or dogs?", seed=1).run()
     assert first == talk(shipped[:3], "Cats or dogs?", seed=1).run()

@@ -101,6 +101,7 @@ def test_no_sentence_comes_twice_in_a_group():
     assert [sentence for sentence, times in sentences.items() if times > 1] == []
 
 
+@pytest.mark.proof
 def test_children_live_as_children() -> None:
     def check(age: int) -> None:
         for seed in range(4):
@@ -114,6 +115,7 @@ def test_children_live_as_children() -> None:
     check_each(range(4, 20), check)
 
 
+@pytest.mark.proof
 def test_nobody_is_too_young_for_their_trade():
     youngest = {trade.title: trade.youngest for trade in trades()}
     for seed in range(8):
