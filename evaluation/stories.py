@@ -21,8 +21,8 @@ from ..models.recording import Row, asking_of, from_record
 from ..runs.folder.reading import Record, calls_of
 from ..state.minds.speech import words
 from ..state.stories.judgement import ballot_schema, choice_schema, review_schema
-from ..state.stories.standing import camps
 from ..state.stories.story import Story
+from ..state.stories.support import camps
 
 
 def story_in(record: Record) -> Story | None:

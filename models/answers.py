@@ -26,7 +26,7 @@ EMPTY: Final = "the answer was empty"
 ALL_THINKING: Final = "the answer held thinking, and nothing else"
 TOO_LONG: Final = "persimchat_too_long"
 TOO_DEEP: Final = "persimchat_too_deep"
-"""PerSimChat's own reasons why an answer ended: `models/receiving.py` cuts such answers off."""
+"""PerSimChat's own reasons why an answer ended: `models/stream_filter.py` cuts such answers off."""
 _OURS: Final = {
     TOO_LONG: "the answer is too long; it must be much shorter",
     TOO_DEEP: "the answer is nested too deeply",

@@ -28,10 +28,10 @@ from .limits import pause_asked_for, slot
 from .local.server import SEE_LOG, how_ended, room, slots
 from .naming import ModelName, parse_model_name
 from .profiles import profile_of
-from .receiving import Receiving
 from .recording import Request, Worked, from_record
 from .registry import model_name, ready_model
 from .schemas import prompt_schema
+from .stream_filter import StreamFilter
 from .usage import Tally
 
 _ALONE: Final = "alone"
@@ -123,7 +123,7 @@ class Exchange:
             config = self._config("nostream")
             try:
                 async with self._request(ledger, question.messages, fitted, tried, schema.__name__) as request:
-                    taking = Receiving(inner=model, longest=most_characters(fitted.tokens), disable_streaming=True)
+                    taking = StreamFilter(inner=model, longest=most_characters(fitted.tokens), disable_streaming=True)
                     request.answered(await taking.ainvoke(fitted.messages, config, **more))
             except PerSimChatError:
                 raise
@@ -171,7 +171,7 @@ class Exchange:
                 fitted = await fit(self, client, question, more_room=more_room)
             sent = {*ladder.sent_with(client, self.name, None), *more, *filter(None, [fitted.field])}
             most = most_characters(fitted.tokens)
-            model = Receiving(inner=client, message_id=message_id, longest=most)
+            model = StreamFilter(inner=client, message_id=message_id, longest=most)
             arguments = fitted.arguments(client, more)
             config = self._config(*(["nostream"] if quietly else []))
             chunks: list[AIMessageChunk] = []

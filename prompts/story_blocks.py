@@ -11,7 +11,7 @@ from typing import Any
 
 from ..state.minds.memory import Memory
 from ..state.minds.mind import Situation, Utterance
-from ..state.stories.standing import StoryMind, StorySituation, strongest
+from ..state.stories.support import StoryMind, StorySituation, strongest
 from . import blocks
 from .blocks import Block, Item, last_utterances
 

@@ -18,7 +18,7 @@ from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record, calls_of
 from ..runs.folder.validation import checked
 from ..state.minds.emotion import EMOTIONS
-from ..state.stories.standing import strongest
+from ..state.stories.support import strongest
 from .export_tables import SETTINGS, SHARED, TABLES
 from .guide import fresh_themes, sections
 from .pruning_figures import check_mean, wordings

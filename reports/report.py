@@ -20,7 +20,7 @@ from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
 from ..state.errors import InputError
 from ..state.plain_text import clean, one_line
-from ..state.stories.standing import HIGHEST
+from ..state.stories.support import HIGHEST
 from . import palette, words
 from .charts.drawing import style_sheet, svg
 from .charts.lines import Series, levels

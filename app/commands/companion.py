@@ -14,8 +14,8 @@ from ...state.folders import WORLDS
 from ..output import Interrupted, on_terminal, warn
 from . import companion_measure
 from .companion_upkeep import add_to
+from .option_groups import WantedTalk
 from .setting_command import offer
-from .wanted import WantedTalk
 
 if TYPE_CHECKING:
     from ...state.companion.place import Place

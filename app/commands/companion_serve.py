@@ -10,8 +10,8 @@ import typer
 from ...state.errors import InputError
 from ..output import say
 from .companion import folder_and_place, settings_for
+from .option_groups import WantedServed
 from .serve import serve_pages
-from .wanted import WantedServed
 
 SERVE_EXAMPLES: Final = """\b
 [bold]Examples[/bold]

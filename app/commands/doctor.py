@@ -40,8 +40,8 @@ def doctor(
     from ...personas.scenario import load_scenario
     from ...reports.words import count
     from ..doctor_checks import examine
+    from .option_groups import Wanted
     from .request import notes_on, settings_of
-    from .wanted import Wanted
 
     wanted = Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments)
     held = load_scenario(scenario) if scenario is not None else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .option_groups import Wanted
 from .options import JsonObject
-from .wanted import Wanted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

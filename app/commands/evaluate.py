@@ -14,9 +14,9 @@ from typer.core import TyperCommand
 from ...state.errors import InputError
 from ...state.folders import RESULTS
 from ..output import say
+from .option_groups import WantedAsking
 from .options import OUT, JsonObject, Runs, RunsIn, option
 from .setting_command import with_classes
-from .wanted import WantedAsking
 
 if TYPE_CHECKING:
     from ...evaluation.people import Likeness

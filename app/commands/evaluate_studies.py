@@ -88,8 +88,8 @@ def benchmark(
     from ...evaluation.benchmarks.formats import NAMES, OWN, read_items
     from ...experiments.benchmark import make_benchmark, prepare_benchmark
     from ...state.errors import suggestion
+    from .option_groups import Wanted
     from .request import settings_of
-    from .wanted import Wanted
 
     if name not in NAMES:
         raise InputError(f"there is no benchmark {name!r}", where="argument NAME", remedy=suggestion(name, NAMES))

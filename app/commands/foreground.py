@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ...state.errors import InputError
 from ..output import MODEL_FAILURE, waits_shown
 from ..views.lead import Lead
-from .wanted import Shown, Wanted
+from .option_groups import Shown, Wanted
 
 if TYPE_CHECKING:
     from ...runs.control import Control

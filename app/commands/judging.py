@@ -17,8 +17,8 @@ from ...models.registry import close_models
 from ...reports.words import count
 from ...state.errors import InputError
 from ..output import Interrupted, on_terminal, warn
+from .option_groups import Wanted, WantedAsking
 from .request import settings_of
-from .wanted import Wanted, WantedAsking
 
 
 def judge_of(by: str | None, asking: WantedAsking) -> Judge:

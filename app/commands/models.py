@@ -114,8 +114,8 @@ def try_(
     from ...models.health_check import reach
     from ...models.registry import close_models
     from ...runs.trying import recorded_questions, try_model, verdict
+    from .option_groups import Wanted
     from .request import settings_of
-    from .wanted import Wanted
 
     settings = settings_of(Wanted(arguments={"model": name}, assignments=assignments))
 

@@ -121,8 +121,8 @@ def generate(
     from ...personas.generation import check_request
     from ...personas.quotas import load_quotas
     from ..views.personas_view import notes, report_generation
+    from .option_groups import Wanted
     from .request import settings_of
-    from .wanted import Wanted
 
     if about is not None and not one_line(about):
         raise InputError("--about is empty", remedy='Say who they are: --about "commuters of a mid-sized town".')
@@ -220,8 +220,8 @@ def convert(
     from ...personas.conversion.conversion import new_place, texts_of
     from ...personas.files import new_folder, write_all
     from ..views.personas_view import report_conversion
+    from .option_groups import Wanted
     from .request import settings_of
-    from .wanted import Wanted
 
     if pick and not all(one_line(name) for name in pick):
         raise InputError("--pick is empty", remedy="Name a person, or leave --pick out to convert all.")

@@ -73,8 +73,8 @@ def poll(
     from ...evaluation.asking import everybody
     from ...evaluation.polls import of_profiles, tallies
     from .judging import Plan, made
+    from .option_groups import Wanted
     from .request import understood
-    from .wanted import Wanted
 
     if bool(wanted) == (config is not None):
         raise InputError(

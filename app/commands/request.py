@@ -16,7 +16,7 @@ from ...state.scenario import Scenario
 from ...state.settings import Settings
 from ...state.stories.story import Character, Story
 from ..output import warn
-from .wanted import Wanted
+from .option_groups import Wanted
 
 _FILES: Final = (".yaml", ".yml", ".json")
 """The endings of scenario files."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from ..views.lead import branched, resumed
 from .foreground import form_of, hold_run
+from .option_groups import Shown, WantedAgain
 from .options import option
-from .wanted import Shown, WantedAgain
 
 if TYPE_CHECKING:
     from ...runs.control import Control

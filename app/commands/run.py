@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from .foreground import hold
-from .wanted import Shown, Wanted, WantedDebate
+from .option_groups import Shown, Wanted, WantedDebate
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]

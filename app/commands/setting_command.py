@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from ...state.errors import InputError
-from .wanted import SETTINGS
+from .option_groups import SETTINGS
 
 
 def with_classes(command: Callable[..., None]) -> Callable[..., None]:
@@ -227,7 +227,7 @@ def offer(
     later: Literal["resume", "branch"] | None = None,
     usual: Mapping[str, str] | None = None,
 ) -> None:
-    """Add a command whose parameters are options, or classes of them (`wanted.py`).
+    """Add a command whose parameters are options, or classes of them (`option_groups.py`).
 
     Args:
         app: to which the command is added.

@@ -10,9 +10,9 @@ import typer
 from ...state.errors import InputError, MachineError
 from ..output import say, warn
 from .foreground import hold
+from .option_groups import Shown, Wanted, WantedStory
 from .options import option
 from .setting_command import offer
-from .wanted import Shown, Wanted, WantedStory
 
 story = typer.Typer(
     help="Stories in stages: characters bargain in private, in meetings and in the group, then vote.",

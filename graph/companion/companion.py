@@ -22,7 +22,7 @@ from ...nodes.companion.view import returned
 from ...nodes.minds.remembering import remember_thoughts, save_memories
 from ...state.companion import CompanionMind, Exchange, Happening, Occurrence, label_of
 from ...state.companion.day import activity_at, entry_at, is_asleep, may_hear, needs_plan
-from ...state.companion.happenings import new_ones, seen_after, unnamed
+from ...state.companion.events import new_ones, seen_after, unnamed
 from ...state.companion.state import CompanionInput, CompanionOutput, CompanionState
 from ...state.companion.trust import walks_off
 from ...state.minds.mind import Step, in_step

@@ -13,7 +13,9 @@ from ...nodes.stories.context import AWAKENING, SETTLEMENT, UPDATE
 from ...state.conversation import participants, utterances
 from ...state.minds.mind import Mind
 from ...state.settings import Settings
-from ...state.stories.standing import (
+from ...state.stories.state import Act, Do, Happening, Room, StoryState
+from ...state.stories.story import Stage, Story
+from ...state.stories.support import (
     Outcome,
     StoryMind,
     camps,
@@ -24,8 +26,6 @@ from ...state.stories.standing import (
     settled,
     supported,
 )
-from ...state.stories.state import Act, Do, Happening, Room, StoryState
-from ...state.stories.story import Stage, Story
 from .. import phases
 from ..ending import useless_answers
 from ..routing import draw

@@ -14,9 +14,9 @@ from ...state.conversation import participants
 from ...state.minds.mind import Step, Utterance, in_step
 from ...state.person_answer import Knowledge, Learned, StoryQuestion
 from ...state.settings import Settings
-from ...state.stories.standing import Seen, StorySituation
 from ...state.stories.state import Act, Room, StoryState
 from ...state.stories.story import Story
+from ...state.stories.support import Seen, StorySituation
 from ...state.visibility import is_heard, is_public
 from ..situation import compared_with, for_step, situation_of
 from .agenda import partners_of, stage_name

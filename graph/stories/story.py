@@ -27,9 +27,9 @@ from ...state.errors import InputError, ModelError
 from ...state.intervention import Choose, Floor, Say, intervention
 from ...state.minds.mind import Step, Utterance
 from ...state.settings import Settings
-from ...state.stories.standing import StoryMind
 from ...state.stories.state import Act, StoryInput, StoryOutput, StoryState
 from ...state.stories.story import Story
+from ...state.stories.support import StoryMind
 from .. import phases
 from ..compiled import ConversationGraph
 from ..context import Context

@@ -15,7 +15,7 @@ from typing import Final
 from ...models.asking import appraise
 from ...prompts import companion_blocks
 from ...state.companion import Happening, Tie
-from ...state.companion.happenings import is_idle, sentence_of
+from ...state.companion.events import is_idle, sentence_of
 from ...state.companion.judgement import RatedEvents, Reaction
 from ...state.companion.trust import bounds
 from ...state.errors import ModelError

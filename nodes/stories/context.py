@@ -11,8 +11,8 @@ from ...state.minds.judgement import Judgement
 from ...state.minds.mind import Step
 from ...state.settings import Settings
 from ...state.stories.judgement import without
-from ...state.stories.standing import StoryMind, StorySituation
 from ...state.stories.story import Ablation
+from ...state.stories.support import StoryMind, StorySituation
 from ...state.visibility import heard_by
 from ..minds.context import persona_of, question
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...state.stories.standing import HIGHEST
+from ...state.stories.support import HIGHEST
 from ..palette import Person
 from ..story_course import CharacterNow, Update
 from .model import WIDTH, Chart, Dot, Line, Point, Text, path, shortened

@@ -24,7 +24,7 @@ from ...nodes.companion.day_planning import is_behind
 from ...personas.names import full_name
 from ...state.companion import Happening, Tie, new_person_id, person_key, person_name
 from ...state.companion.clock import time_in
-from ...state.companion.happenings import changes_something, due, key_of, perceived, place_after
+from ...state.companion.events import changes_something, due, key_of, perceived, place_after
 from ...state.companion.place import Place
 from ...state.minds.memory import Memory
 from ...state.minds.mind import Mind

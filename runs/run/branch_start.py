@@ -12,8 +12,8 @@ from ...personas.names import full_name
 from ...state.errors import InputError
 from ...state.intervention import Choose, Floor, Say, words
 from ...state.plain_text import visible_form
-from ...state.stories.standing import camps
 from ...state.stories.story import NOBODY, Story
+from ...state.stories.support import camps
 from ..folder.manifest import Manifest
 from ..folder.reading import Record, read_run
 

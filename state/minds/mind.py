@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from ..companion import CompanionMind, CompanionSituation
 from ..outcomes import Judged, Outcome, Weak
 from ..person_answer import PositionQuestion, Put, StoryQuestion
-from ..stories.standing import StoryMind, StorySituation
+from ..stories.support import StoryMind, StorySituation
 from .listening import Listening
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..conversation import SNAPSHOT, Conversation, ConversationInput, append_records
-from .standing import Outcome
+from .support import Outcome
 
 Do = Literal["awaken", "stocktake", "choose", "speak", "summarise", "address", "review", "ballot", "end"]
 """What is done in one act."""

@@ -19,9 +19,9 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from persimchat.app.cli import PANELS, app
+from persimchat.app.commands.option_groups import Shown, Wanted, WantedAgain
 from persimchat.app.commands.request import scenario_of, settings_of
 from persimchat.app.commands.setting_command import default_in_words, offered, option_name, with_options
-from persimchat.app.commands.wanted import Shown, Wanted, WantedAgain
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import DEFAULT_NUMBER, make_scenario
 from persimchat.state.errors import InputError

@@ -19,7 +19,7 @@ from offenders import check_each
 from persimchat.models.fitted import MOST, answer_tokens, half_again
 from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
-from persimchat.models.receiving import received
+from persimchat.models.stream_filter import received
 from persimchat.state.errors import ModelError
 from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings

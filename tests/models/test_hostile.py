@@ -22,7 +22,7 @@ from persimchat.models import ladder
 from persimchat.models.asking import ask, speak
 from persimchat.models.failures import TransientModelError
 from persimchat.models.ledger import LEDGER, Ledger
-from persimchat.models.receiving import KEPT, LONGEST
+from persimchat.models.stream_filter import KEPT, LONGEST
 from persimchat.runs.folder.reading import calls_in, read_answers
 from persimchat.runs.kinds import KINDS
 from persimchat.runs.log import Log

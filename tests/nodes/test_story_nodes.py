@@ -14,7 +14,7 @@ from persimchat.nodes.stories.context import AWAKENING, part_of_act, room_of
 from persimchat.nodes.stories.playing import person_decides, play_words
 from persimchat.state.settings import Settings
 from persimchat.state.stories.judgement import Ballot, Choice, Stock, Summary, choice_schema, review_schema
-from persimchat.state.stories.standing import StorySituation
+from persimchat.state.stories.support import StorySituation
 
 Alone = Callable[..., Any]
 ADA, BO, LI = (person["name"] for person in PEOPLE)

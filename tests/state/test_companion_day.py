@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.state.companion import CompanionMind, Happening, day, happenings
+from persimchat.state.companion import CompanionMind, Happening, day
+from persimchat.state.companion import events as happenings
 from persimchat.state.companion.day import day_by_habit
 from persimchat.state.companion.judgement import Chunk, Chunks, DayEntry, DayPlan
 from persimchat.state.companion.place import Place, Planned

@@ -18,8 +18,8 @@ from pydantic.fields import FieldInfo
 from web.conftest import begin, until
 from web.first_screen import begun, choose, fields, fill, more_settings, one, setting, started
 
+from persimchat.app.commands.option_groups import Wanted
 from persimchat.app.commands.setting_command import offered, with_options
-from persimchat.app.commands.wanted import Wanted
 from persimchat.app.web.chat.run_dialogs import changeable
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.personas import generating

@@ -16,7 +16,7 @@ from run_folders import manifest, write_run
 from persimchat.app.web.background import Forecasts, TakesTooLong
 from persimchat.app.web.chat.run_dialogs import changeable
 from persimchat.app.web.live_runs import refuse_model_files
-from persimchat.app.web.panel.would_go import at_strength
+from persimchat.app.web.panel.pruning import at_strength
 from persimchat.app.web.past.compare_page import changes_of
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form

@@ -17,7 +17,7 @@ from web.test_minds import show
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import scorer_missing
-from persimchat.app.web.panel import would_go
+from persimchat.app.web.panel import pruning as would_go
 from persimchat.app.web.setup import setting_field
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import MissingExtraError

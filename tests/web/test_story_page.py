@@ -27,7 +27,7 @@ from persimchat.reports.story_course import course
 from persimchat.runs.events import Happened
 from persimchat.state.kinds import is_open
 from persimchat.state.settings import Settings
-from persimchat.state.stories.standing import outcome_in_words
+from persimchat.state.stories.support import outcome_in_words
 
 RUN = "a-story"
 PRIVATE = (SAID[0].text, SAID[1].text)

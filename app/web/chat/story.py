@@ -14,7 +14,7 @@ from nicegui import ui
 from ....reports.story_course import AWAKENING, SETTLEMENT, RoomCourse, StageCourse, StoryCourse
 from ....runs.events import StoryOutcome, Uttered
 from ....state.plain_text import one_line
-from ....state.stories.standing import most
+from ....state.stories.support import most
 from ..context import Viewing
 from ..shared.formats import listed
 from ..shared.runs import StoryPlan, is_played

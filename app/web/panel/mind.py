@@ -20,7 +20,7 @@ from ..words import t
 from . import mind_cards as cards
 from .mind_cards import kind, made, owner, small, words
 from .mind_reading import Look, MindFile, Node, look
-from .would_go import left_out_card, show_what_would_go
+from .pruning import left_out_card, show_what_would_go
 
 FIRST: Final = 6
 """How many memories are shown at first; the user unfolds the others."""

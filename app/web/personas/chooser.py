@@ -19,7 +19,7 @@ from ..shared.dialogs import Window
 from ..widgets import FIELD, notify_error, title
 from ..words import t
 from .library import Library
-from .picks import Pick, Picks
+from .persona_lists import Pick, Picks
 
 _PENDING: Final = "personas_taken_along"
 

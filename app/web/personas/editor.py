@@ -19,7 +19,7 @@ from ..shared.lists import Field, Rows
 from ..widgets import FIELD, SEGMENTS, explained, named, notify_error
 from ..words import t
 from .library import Library
-from .picks import level_words
+from .persona_lists import level_words
 
 USUAL: Final = ("age", "gender", "residence", "occupation", "education")
 """Characteristics suggested for a new persona."""

@@ -28,7 +28,7 @@ from ..shared.lists import Field, Rows
 from ..widgets import FIELD, explained, icon_button
 from ..words import t
 from .making import MakingDialog
-from .picks import Pick
+from .persona_lists import Pick
 
 EXAMPLES: Final = {
     "gender": {"woman": "50%", "man": "50%"},

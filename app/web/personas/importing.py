@@ -28,7 +28,7 @@ from ..widgets import FIELD, explained, icon_button, named
 from ..words import t
 from .library import Library, head_of
 from .making import MakingDialog
-from .picks import Pick
+from .persona_lists import Pick
 from .uploads import MOST_BYTES, PersonaFile, check, kept_for_now, read_persona_file, safe_name, upload_field
 
 ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf", ".png", ".yaml", ".yml")

@@ -17,7 +17,7 @@ from ..shared.dialogs import Window
 from ..widgets import FIELD, explained
 from ..words import t
 from .library import Library
-from .picks import Pick, Picks, keep_chosen
+from .persona_lists import Pick, Picks, keep_chosen
 
 Made = TypeVar("Made")
 

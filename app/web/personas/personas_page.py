@@ -26,7 +26,7 @@ from .generating import GenerateDialog
 from .importing import ImportDialog
 from .library import Library, Shelf
 from .making import MakingDialog
-from .picks import CardActions, damaged_card, matches, persona_card
+from .persona_lists import CardActions, damaged_card, matches, persona_card
 
 SHOWN: Final = 60
 """How many cards are drawn at a time."""

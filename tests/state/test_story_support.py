@@ -8,7 +8,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.state.stories.standing import (
+from persimchat.state.stories.story import Story
+from persimchat.state.stories.support import (
     camps,
     in_order,
     influence,
@@ -18,7 +19,6 @@ from persimchat.state.stories.standing import (
     strongest,
     supported,
 )
-from persimchat.state.stories.story import Story
 
 FAMILY = ("Founder", "Ann", "Ben", "Cat", "Dee")
 OTHERS = ("Rival", "Lawyer")

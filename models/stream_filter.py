@@ -38,7 +38,7 @@ Keys = re.Pattern[str] | None
 """A pattern of the known keys (`redaction.keys_in_words`)."""
 
 
-class Receiving(BaseChatModel):
+class StreamFilter(BaseChatModel):
     """A chat model that filters the answers of another one (`received`), and gives them the caller's message id.
 
     LangGraph shows a message only once if a node returns it with the id under which it was streamed. A run is
