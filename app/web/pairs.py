@@ -1,15 +1,12 @@
-"""Whether somebody's words are of self-harm or violence, so that the page shows where help is.
+"""One agent and one person, as every page of the two shows them: what they say, the tie, and the memories.
 
-A local list of words decides; no model is asked, and the answer neither waits for it nor changes.
+The talks belong to the server: without a tab, an answer is finished and digested, too.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from functools import cache
 from typing import Final
 
 from ...reports.world_export import remembered
@@ -19,28 +16,8 @@ from ...runs.companion.open_world import Gate
 from ...runs.companion.session import Companion
 from ...runs.companion.world import World
 from ...state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
-from ...state.document import table
 from ...state.errors import PerSimChatError
-
-_APOSTROPHES = str.maketrans("’ʼ`", "'''")
-
-
-def needs_care(text: str) -> bool:
-    """Whether one of the listed expressions stands in the text."""
-    plain = unicodedata.normalize("NFC", text.casefold()).translate(_APOSTROPHES)
-    return _listed().search(plain) is not None
-
-
-@cache
-def _listed() -> re.Pattern[str]:
-    """Every expression of care.yaml: whole words; `*` stands for any ending."""
-    expressions = [one for language in table(__file__, "care.yaml").values() for one in language]
-    parts = [r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in one.split()) for one in expressions]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
-
-
-# The talks that the page shows. They belong to the server: without a tab, an answer is finished and digested, t
-
+from .crisis import speaks_of_harm
 
 LOADED: Final = 1_000
 """The most exchanges of a pair that pages show, the last ones."""
@@ -107,7 +84,7 @@ class Pair:
         words = text.strip()
         if words and not self.answering:
             self.said, self.over = words, None
-            self.care = self.care or needs_care(words)
+            self.care = self.care or speaks_of_harm(words)
             self._begin(self.companion.say(words))
 
     def happen(self, sentence: str) -> None:

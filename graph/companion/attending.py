@@ -1,4 +1,4 @@
-"""Attending: takes what comes in, asks no model (design, 2.1).
+"""Attending: takes what comes in, asks no model.
 
 It opens talks and closes them: after leave-taking, after silence, at the client's word.
 """

@@ -130,7 +130,7 @@ def _overlaps(settings: Settings) -> bool:
             return choice == "on"
 
 
-# Perceiving: events around an agent, what it makes of them, and whether it speaks because of them (design, 1.6)
+# Perceiving: events around an agent, what it makes of them, and whether it speaks because of them
 
 
 NOTICED: Final = 5

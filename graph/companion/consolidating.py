@@ -1,4 +1,4 @@
-"""Consolidating: what is kept of talks that are over, and what the agent makes of it (design, 1.5)."""
+"""Consolidating: what is kept of talks that are over, and what the agent makes of it."""
 
 from __future__ import annotations
 

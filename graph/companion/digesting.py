@@ -1,4 +1,4 @@
-"""Digesting: what an exchange leaves in the mind, after the words or beside them (design, 2.4); and taking it back.
+"""Digesting: what an exchange leaves in the mind, after the words or beside them; and taking it back.
 
 Every exchange is digested once: the mind names the last ones that it has digested.
 """

@@ -1,4 +1,4 @@
-"""Judgements that begin before their step, with the first word of the answer (design, 3.3).
+"""Judgements that begin before their step, with the first word of the answer.
 
 A cancelled step does not cancel them: the next step that needs one takes it, or asks itself if there is none.
 """

@@ -1,4 +1,4 @@
-"""Conversing: a companion words its answer, one streamed request (design, 3.1 and 3.2)."""
+"""Conversing: a companion words its answer, one streamed request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning a day: one question at its first occurrence, and one for each entry that begins (design, 1.6)."""
+"""Planning a day: one question at its first occurrence, and one for each entry that begins."""
 
 from __future__ import annotations
 

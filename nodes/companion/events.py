@@ -1,4 +1,4 @@
-"""Events: what an agent perceives around it, how much that matters, and what it does about it unasked (design, 1.6).
+"""Events: what an agent perceives around it, how much that matters, and what it does about it unasked.
 
 One question for all events of a batch whose importance nobody has given. Its prompt has nothing that a person has said,
 because everybody in the world may hear of an event.

@@ -1,4 +1,4 @@
-"""Whether somebody takes leave, found without a model: English, Czech, German, Spanish and French (design, 1.4)."""
+"""Whether somebody takes leave, found without a model: English, Czech, German, Spanish and French."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cuts a stream of text into sentences, as speech synthesis takes them (design, 3.4)."""
+"""Cuts a stream of text into sentences, as speech synthesis takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trust of one agent in one person, 0–10, and what it bounds (design, 1.4). Pure arithmetic."""
+"""Trust of one agent in one person, 0–10, and what it bounds. Pure arithmetic."""
 
 from __future__ import annotations
 

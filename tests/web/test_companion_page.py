@@ -23,7 +23,7 @@ from offenders import check_each
 
 from persimchat.app.web.chat.companion import COLOURS, expressions, worlds_in
 from persimchat.app.web.chat.companion_memory import path_of
-from persimchat.app.web.pairs import needs_care
+from persimchat.app.web.crisis import speaks_of_harm
 from persimchat.app.web.words import catalogue
 from persimchat.state.companion import LABELS
 
@@ -246,10 +246,10 @@ NO_CARE = [
 
 def test_words_that_show_where_help_is() -> None:
     def fires(text: str) -> None:
-        assert needs_care(text)
+        assert speaks_of_harm(text)
 
     def is_quiet(text: str) -> None:
-        assert not needs_care(text)
+        assert not speaks_of_harm(text)
 
     check_each(CARE, fires)
     check_each(NO_CARE, is_quiet)
