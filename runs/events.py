@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, TypeAdapter
 
 from ..state import person_answer
-from ..state.settings import Mode
 from .folder.parts import UNKNOWN, Count, Counts, Levels, Points, Seconds, Share, Spoken, Stored, Turn, left_out
 from .folder.parts import Concluded as Concluded
 from .folder.parts import GuideTold as GuideTold
@@ -44,7 +43,7 @@ class Started(_Event):
 
     event: Literal["started"] = "started"
     run: str = Field(description="the run's id")
-    mode: Mode = "discussion"
+    mode: str = Field(default="discussion", description="discussion, debate, story, or what a package adds")
     baseline: str | None = Field(
         default=None, description="the baseline that holds the conversation; null if none does"
     )

@@ -200,7 +200,8 @@ def test_a_debate_with_compact_cognition(tmp_path: Path) -> None:
 
 
 def test_a_discussion_killed_resumed_and_replayed(tmp_path: Path) -> None:
-    asked_for = ["run", "Tea or coffee?", "-n", "2", "--messages", "2", "--model", "smollm2", *CHEAP]
+    (tmp_path / "two.yaml").write_text(TWO, encoding="utf-8")
+    asked_for = ["run", "--scenario", "two.yaml", "--model", "smollm2", *CHEAP]
     process = subprocess.Popen(
         [*COMMAND, *asked_for], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

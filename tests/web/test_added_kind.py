@@ -109,11 +109,11 @@ def python(site: Path, tmp_path: Path) -> Persimchat:
     """Run Python with the package installed."""
     path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
 
-    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, code: int = 0, installed: bool = True) -> subprocess.CompletedProcess[str]:
         made = subprocess.run(
             [sys.executable, *arguments],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+            env={**os.environ, **({"PYTHONPATH": path} if installed else {}), "COLUMNS": "200"},
             capture_output=True,
             text=True,
             check=False,
@@ -137,6 +137,10 @@ def test_it_runs_and_is_refused_what_it_does_not_have(python: Persimchat, tmp_pa
     assert json.loads(estimated)["at_most"]["total"]["calls"] == len(asked)
     replayed = python("-m", "persimchat", "replay", "latest").stdout
     assert "The same, byte for byte" in replayed
+    assert "Friendship" in python("-m", "persimchat", "runs", installed=False).stdout  # also without the package
+    assert said[0][1] in python("-m", "persimchat", "show", "latest", installed=False).stdout
+    told = python("-m", "persimchat", "resume", "latest", "--messages", "6", code=2, installed=False).stderr
+    assert "mode should be 'discussion', 'debate' or 'story'" in told, told
     refused = python("-m", "persimchat", "run", "Friendship", *TALK, "--judge", "persona", code=2).stderr
     told = " ".join(refused.split())
     assert "judge=persona does not go with a round of toasts (field judge). It is a setting of debates" in told

@@ -15,7 +15,6 @@ from ....state.assessment import LONGEST_QUESTION
 from ....state.intervention import LONGEST_WORDS
 from ....state.persona import Persona, Relationship
 from ....state.scenario import LONGEST_LINE, LONGEST_TOPIC
-from ....state.settings import Mode
 from ..background import State
 from ..board import Status
 from ..watching import Status as CellStatus
@@ -189,7 +188,7 @@ class RunInfo(BaseModel):
     run: str = Field(description="its id")
     status: Status
     active: bool = Field(description="it is active, in this server or in another program")
-    mode: Mode
+    mode: str = Field(description="discussion, debate, story, or what a package adds")
     baseline: str | None
     topic: str
     participants: list[str]
