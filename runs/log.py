@@ -137,6 +137,8 @@ class Log:
             db.create_function("seal_of", 5, seal, deterministic=True)
             db.execute(IN_MEMORY)
             ((version,),) = db.execute("PRAGMA user_version").fetchall()
+            if self._read_only and version == FORMAT:
+                return db
             known = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
             tables = {name for (name,) in db.execute(known)}
             if self._read_only and not version and not tables:

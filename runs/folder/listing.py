@@ -20,7 +20,7 @@ from ...state.settings import Settings
 from .answers import Labels
 from .checkpoints import RUN as HERE
 from .checkpoints import is_server, opened
-from .lock import check_free, is_held
+from .lock import PID, check_free, is_held
 from .manifest import Manifest
 from .parts import left_out
 from .reading import manifest_and_labels, read_manifest
@@ -83,7 +83,7 @@ def list_runs(out: Path) -> Listing:
     unread: list[str] = []
     for folder in _folders(out):
         try:
-            manifest, labels = manifest_and_labels(folder, unread)
+            manifest, labels = manifest_and_labels(folder, unread, parts=False)
             runs.append(_listed(folder, manifest, labels))
         except InputError as error:
             unread.append(str(error))
@@ -133,7 +133,7 @@ def _listed(folder: Path, manifest: Manifest, labels: Labels) -> ListedRun:
         utterances=manifest.turn,
         ended=manifest.stop_reason or UNFINISHED,
         cost_usd=total.cost_usd if total else None,
-        active=is_held(folder),
+        active=(folder / PID).exists() and is_held(folder),  # a lock is looked at slowly
         guided=manifest.guide is not None,
         branch_of=branch.of if branch else None,
         branch_turn=branch.turn if branch else None,

@@ -30,7 +30,7 @@ from ..log import DAMAGED, Log
 from .answers import A, InterviewAnswer, Key, Labels, PollAnswer, RecordedJudgement, RecordedThemes, fresh
 from .lines import STANDING, RecordedIntervention
 from .manifest import Begun, Ended, Manifest, Resumed, most_utterances
-from .parts import UNKNOWN, WHOLE_ONLY, GuideTold, Usage
+from .parts import UNKNOWN, WHOLE_ONLY, GuideTold, Usage, totals
 from .run_folder import RUN
 from .validation import checked
 
@@ -226,7 +226,7 @@ def read_manifest(folder: Path) -> Manifest:
         return _manifest(log)
 
 
-def _manifest(log: Log) -> Manifest:
+def _manifest(log: Log, *, parts: bool = True) -> Manifest:
     begun: Begun | None = None
     resumed: list[Resumed] = []
     ended: Ended | None = None
@@ -249,7 +249,8 @@ def _manifest(log: Log) -> Manifest:
     judged = [] if ended is not None else log.rows(newest)
     counts = json.loads(judged[0][0]) if judged and judged[0][0] else {}
     rows = ended.usage if ended is not None else Ledger(earlier=requests(log, [])).rows()
-    known = {"turn": turn, "silences": silences, "judgements": counts, "usage": Usage.of(rows)}
+    used = Usage.of(rows) if parts or not rows else Usage(total=totals(rows))
+    known = {"turn": turn, "silences": silences, "judgements": counts, "usage": used}
     return Manifest.of(begun, resumed, ended, **known)
 
 
@@ -354,10 +355,16 @@ def read_judgements(folder: Path) -> list[RecordedJudgement]:
     return list(answers_of(folder, RecordedJudgement).values())
 
 
-def manifest_and_labels(folder: Path, unread: list[str]) -> tuple[Manifest, Labels]:
-    """What is known about a run, and what its user calls it; damaged labels are told in `unread`, and are none."""
+def manifest_and_labels(folder: Path, unread: list[str], *, parts: bool = True) -> tuple[Manifest, Labels]:
+    """What is known about a run, and what its user calls it; damaged labels are told in `unread`, and are none.
+
+    Args:
+        folder: of the run.
+        unread: is told of damaged labels.
+        parts: whether its usage is also summed by module, agent and model.
+    """
     with opened(folder) as log:
-        manifest = _manifest(log)
+        manifest = _manifest(log, parts=parts)
         try:
             return manifest, _labels(log)
         except InputError as error:
