@@ -79,9 +79,6 @@ TAGS: Final = (
 _TAG = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 
-_TASK = re.compile(r'^<task name="(\w+)">', re.MULTILINE)
-
-
 def neutralise(text: str) -> str:
     """Text that is safe between the prompts' delimiters: without control characters and without delimiters."""
     return _TAG.sub("‹", clean(text))
@@ -185,13 +182,11 @@ class Source:
         template: its name without ending.
         blocks: the blocks of the message, in its order.
         values: the values of the template.
-        task: the task that the message names, `<task name="…">`; empty where it names none.
     """
 
     template: str
     blocks: tuple[Block, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
-    task: str = ""
 
 
 class RenderedMessage(HumanMessage):
@@ -242,8 +237,7 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
             name: without_gaps("".join(part(loaded.new_context({**values, "block": block})))).strip()
             for name, part in loaded.blocks.items()
         }
-    task = "".join(_TASK.findall(parts["user"])[-1:])
-    source = Source(template, tuple(data for data in shown if data.items), values, task)
+    source = Source(template, tuple(data for data in shown if data.items), values)
     return [SystemMessage(parts["system"]), RenderedMessage.of(source, parts["user"])]
 
 

@@ -93,7 +93,7 @@ def blocks(
 
 def asked(task: str, given: Sequence[Block], seed: int = 0, **values: Any) -> str:
     """The offline model's answer."""
-    message = RenderedMessage.of(Source(task, tuple(given), values, str(values.get("module_name", ""))), "")
+    message = RenderedMessage.of(Source(str(values.get("module_name", task)), tuple(given), values), "")
     return OfflineChatModel(seed=seed).answer([message])
 
 

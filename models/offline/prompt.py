@@ -305,19 +305,22 @@ class Prompt:
         return next((r for r in self.relations if r.to == name), None)
 
 
+_TASK: Final = re.compile(r'^<task name="(\w+)">', re.MULTILINE)
+
+
 def prompt_of(messages: Sequence[BaseMessage], seed: int = 0) -> Prompt | None:
     """The prompt of the last rendered message, with the text after it; None if no message was rendered."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, RenderedMessage) and message.source is not None:
             later = tuple(str(m.text) for m in messages[index + 1 :] if m.type == "human")
-            return _prompt(message.source, later, seed)
+            named = _TASK.findall(str(message.text))
+            return _prompt(message.source, named[-1] if named else message.source.template, later, seed)
     return None
 
 
-def _prompt(source: Source, later: tuple[str, ...], seed: int) -> Prompt:
+def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Prompt:
     values = source.values
-    task = source.task or source.template
     if task == "persona_generation":
         return Prompt(task, seed=seed, later=later, values=values)
     items = Items({block.tag: block for block in source.blocks}.values())
