@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.table import Table
@@ -27,15 +28,32 @@ _UNBOUNDED: Final = 10_000
 class FittingTable(Table):
     """A table that becomes a list, one figure per line, if the terminal is too narrow for its columns.
 
-    Rich would cut figures off, and drop whole columns: a number with its end missing is a wrong number.
+    Rich would cut figures off, and drop whole columns: a number with its end missing is a wrong number. In a pipe it
+    has no lines, and is as wide as it must be.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.box is None:
+            yield self._plain()
+            return
         needed = Measurement.get(console, options.update(max_width=_UNBOUNDED), self).minimum
         if needed <= options.max_width:
             yield from super().__rich_console__(console, options)
         else:
             yield from self._listed()
+
+    def _plain(self) -> Text:
+        """The rows line by line; Rich draws a thousand of them in a second."""
+        columns = []
+        for column in self.columns:
+            cells = [_text(cell).plain for cell in (column.header, *column.cells)]
+            width = max(map(cell_len, cells))
+            gaps = [" " * (width - cell_len(cell)) for cell in cells]
+            right = column.justify == "right"
+            columns.append([gap + cell if right else cell + gap for cell, gap in zip(cells, gaps, strict=True)])
+        title = [_text(self.title).plain] if self.title else []
+        lines = [*title, *map("  ".join, zip(*columns, strict=True))]
+        return Text("\n".join(lines), no_wrap=True, overflow="ignore")
 
     def _listed(self) -> RenderResult:
         """The rows one below the other, each headed by its first cell."""
@@ -152,7 +170,7 @@ def print_all(shown: RenderableType) -> None:
         return
     console = Console(width=_WIDE, highlight=False, markup=False, emoji=False, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        console.print(shown)
+        console.print(shown, crop=False)
     say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
