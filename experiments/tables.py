@@ -23,7 +23,7 @@ from ..evaluation.tables import Table, read_tables, reasons, remarks
 from ..evaluation.transcripts import NothingSaid, of_run
 from ..reports.export_rows import polled
 from ..reports.summary import count_words, mean
-from ..reports.tables import FORMATS, READING, explained, markdown, write_table
+from ..reports.tables import FORMATS, READING, explained, markdown, writers
 from ..runs.events import Totals
 from ..runs.folder.lines import DISCLAIMER
 from ..runs.folder.manifest import Manifest
@@ -370,9 +370,11 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
     for name in {*TABLES} - {*found.rows, *_ALWAYS, ITEMS}:
         for ending in FORMATS:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
-    for name, rows in found.rows.items():
-        for ending in dict.fromkeys((CSV, form)):
-            write_table(folder / f"{name}.{ending}", found.made[name].model, rows, ending)
+    for chosen in dict.fromkeys((CSV, form)):
+        with writers(chosen, folder, {name: found.made[name].model for name in found.rows}) as made:
+            for name, rows in found.rows.items():
+                for row in rows:
+                    made[name].write(row)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..state.plain_text import one_line
 from ..state.visibility import is_heard
 from .export_rows import rows_of
 from .export_tables import RARE, SEEN, SHARED, TABLES
-from .tables import READING, columns, explained, listed, markdown, need, writer
+from .tables import READING, columns, explained, file_of, listed, markdown, need, writers
 
 
 def seen_by(record: Record, wanted: str) -> Record:
@@ -145,7 +145,7 @@ def export_runs(
     Args:
         folders: of the runs; their order is the order of the rows.
         out: the folder for the files; made if it is missing.
-        form: csv, jsonl, md, html or parquet.
+        form: one of `tables.FORMATS`.
         bom: csv: begin files with a byte order mark, for Excel.
         force: whether existing files are replaced.
         eyes: a participant; the tables then have only what they may have seen. None for everything.
@@ -158,8 +158,8 @@ def export_runs(
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
-    every = {table: f"{table}.{form}" for table in TABLES}
-    _check(out, [*every.values(), CODEBOOK], force=force)
+    every = {table: file_of(table, form) for table in TABLES}
+    _check(out, list(dict.fromkeys([*every.values(), CODEBOOK])), force=force)
     names = {table: name for table, name in every.items() if table in _wanted(tables, eyes)}
     try:
         with _staged(out) as stage:
@@ -168,7 +168,7 @@ def export_runs(
             counts = {table: counts[table] for table in names}
             text = codebook(form, names, counts, notes, runs=len(folders), eyes=eyes)
             (stage / CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
-            new = [*names.values(), CODEBOOK]
+            new = list(dict.fromkeys([*names.values(), CODEBOOK]))
             _install(stage, out, new, gone=[name for name in every.values() if name not in new])
     except OSError as error:
         raise InputError(
@@ -223,11 +223,7 @@ def _write(
     """Write all tables; rows of each table, and notes."""
     counts, notes = dict.fromkeys(names, 0), []
     seen: dict[str, Path] = {}
-    with ExitStack() as open_files:
-        writers = {}
-        for table, name in names.items():
-            writers[table] = writer(form, stage / name, TABLES[table], bom=bom)
-            open_files.callback(writers[table].close)
+    with writers(form, stage, {table: TABLES[table] for table in names}, bom=bom) as made:
         for folder in folders:
             record = read_run(folder, whole=True)
             if eyes is not None:
@@ -244,8 +240,8 @@ def _write(
             if record.manifest.stop_reason is None:
                 notes.append(f"{run}: No ending is recorded; it is still running, or was killed.")
             for table, row in rows_of(record, judged(record) if eyes is None else (), afterwards=eyes is None):
-                if table in writers:
-                    writers[table].write(row)
+                if table in made:
+                    made[table].write(row)
                     counts[table] += 1
     return counts, notes
 
@@ -297,6 +293,7 @@ _EMPTY: Final = {
     "csv": "An empty cell",
     "jsonl": "`null`",
     "parquet": "A null",
+    "xlsx": "An empty cell",
     "md": "An empty cell",
     "html": "An empty cell",
 }
@@ -308,6 +305,8 @@ _FORMS: Final = {
     "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed, nor is a text that is a plain number, "
     f"such as -3.\n\n{READING}",
     "jsonl": "JSON Lines, UTF-8: one object a line, every column in every line.",
+    "xlsx": "One workbook, a sheet a table; a table without rows has none. Texts are texts, never formulas; lists and "
+    "objects are JSON in one cell, and so is a number that Excel would round.",
     "parquet": "Parquet. Lists and objects are JSON in a text column.",
     "md": "Markdown tables. Lists and objects are JSON in one cell; signs of Markdown are escaped.",
     "html": "HTML tables, without scripts. Lists and objects are JSON in one cell.",

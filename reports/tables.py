@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from ..state.errors import MissingExtraError
+from ..state.errors import InputError, MissingExtraError
 from ..state.plain_text import clean
 
 UNIT: Final = "unit"
@@ -205,8 +207,11 @@ _TEXTS: Final = {
         "</tbody></table></body></html>\n",
     ),
 }
-FORMATS: Final = ("csv", *_TEXTS, "parquet")
+Form = Literal["csv", "xlsx", "jsonl", "parquet", "md", "html"]
+FORMATS: Final[tuple[Form, ...]] = get_args(Form)
 """The formats; each is also the ending of the file's name."""
+WORKBOOK: Final = "tables.xlsx"
+"""The file of all tables in Excel's format: a sheet a table."""
 
 
 class Writer:
@@ -227,7 +232,7 @@ class Writer:
         if self._csv is not None:
             self._csv.writerow(map(guarded, self._names))
         else:
-            self._file.write(self._form.head(path.stem, self._names))
+            self._file.write(self._form.head(path.name.partition(".")[0], self._names))
 
     def write(self, row: BaseModel) -> None:
         """Write one row."""
@@ -272,6 +277,61 @@ class _ParquetWriter(Writer):
         self._parquet.close()
 
 
+class _Sheet(Writer):
+    """A sheet of a workbook, made with its first row."""
+
+    _LONGEST: Final = 32_767
+    """Characters of a cell."""
+    _EXACT: Final = 10**15
+    """From here on Excel rounds whole numbers, so they are text."""
+
+    def __init__(self, book: Any, name: str, table: type[BaseModel]) -> None:
+        self._book, self._name, self._rows = book, name, 0
+        self._names = [column.name for column in columns(table)]
+
+    def write(self, row: BaseModel) -> None:
+        if not self._rows:
+            self._sheet = self._book.add_worksheet(self._name[:31])
+            self._sheet.freeze_panes(1, 0)
+            self._line(self._names)
+        self._line(_values(row))
+
+    def _line(self, values: Sequence[Any]) -> None:
+        for place, value in enumerate(values):
+            number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < self._EXACT
+            text = value if isinstance(value, bool) or number else cell(value)
+            if self._rows >= 1_048_576 or (isinstance(text, str) and len(text) > self._LONGEST):
+                raise InputError(
+                    "Excel has 1,048,576 rows a sheet, and 32,767 characters a cell",
+                    where=f"table {self._name}, row {self._rows}",
+                    remedy="Choose another format with --format, or fewer tables or runs.",
+                )
+            if isinstance(text, bool):
+                self._sheet.write_boolean(self._rows, place, text)
+            elif isinstance(text, str):
+                self._sheet.write_string(self._rows, place, text)
+            else:
+                self._sheet.write_number(self._rows, place, text)
+        self._rows += 1
+
+    def close(self) -> None:
+        """The workbook is closed as a whole."""
+
+
+@contextmanager
+def _workbook(path: Path) -> Iterator[Any]:
+    """A workbook that is written row by row, the same for the same rows."""
+    book = import_module("xlsxwriter").Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
+    book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})
+    try:
+        yield book
+    finally:
+        try:
+            book.close()
+        except import_module("xlsxwriter.exceptions").FileCreateError as error:
+            raise error.args[0] from error
+
+
 def _values(row: BaseModel) -> list[Any]:
     """A row's values in the order of its columns."""
     return [tidy(value) for value in row.model_dump(mode="json").values()]
@@ -287,20 +347,51 @@ def need(form: str) -> None:
         raise MissingExtraError("the format parquet", "parquet")
 
 
-def writer(form: str, path: Path, table: type[BaseModel], *, bom: bool = False) -> Writer:
-    """A writer of one table's file; the arguments are those of `Writer`."""
+def file_of(table: str, form: str) -> str:
+    """The name of a table's file."""
+    return WORKBOOK if form == "xlsx" else f"{table}.{form}"
+
+
+@contextmanager
+def writers(
+    form: str, folder: Path, tables: Mapping[str, type[BaseModel]], *, bom: bool = False
+) -> Iterator[dict[str, Writer]]:
+    """Writers of tables in a folder, by the tables' names; at the end the files are there, whole.
+
+    Args:
+        form: one of `FORMATS`.
+        folder: of the files.
+        tables: name → model of a row.
+        bom: csv: whether files begin with a byte order mark, by which Excel recognises UTF-8.
+
+    Raises:
+        InputError: while writing: Excel cannot hold it.
+    """
+    partial = {name: folder / f"{file_of(name, form)}.partial" for name in tables}
+    try:
+        with ExitStack() as files:
+            if form == "xlsx":
+                book = files.enter_context(_workbook(folder / f"{WORKBOOK}.partial"))
+                yield {name: _Sheet(book, name, table) for name, table in tables.items()}
+            else:
+                made = {name: _writer(form, partial[name], table, bom=bom) for name, table in tables.items()}
+                for one in made.values():
+                    files.callback(one.close)
+                yield made
+    except BaseException:
+        for path in partial.values():
+            path.unlink(missing_ok=True)
+        raise
+    for path in set(partial.values()):
+        path.replace(path.with_suffix(""))
+
+
+def _writer(form: str, path: Path, table: type[BaseModel], *, bom: bool) -> Writer:
     return _ParquetWriter(path, table) if form == "parquet" else Writer(form, path, table, bom=bom)
 
 
-def write_table(path: Path, table: type[BaseModel], rows: Iterable[BaseModel], form: str = "csv") -> None:
-    """Write one table, whole or not at all.
-
-    Raises:
-        MissingExtraError: the format needs a library that is not installed.
-    """
-    partial = path.with_name(f"{path.name}.partial")
-    file = writer(form, partial, table)
-    for row in rows:
-        file.write(row)
-    file.close()
-    partial.replace(path)
+def write_table(path: Path, table: type[BaseModel], rows: Iterable[BaseModel]) -> None:
+    """Write one table as CSV, whole or not at all."""
+    with writers("csv", path.parent, {path.stem: table}) as made:
+        for row in rows:
+            made[path.stem].write(row)

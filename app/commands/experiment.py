@@ -48,7 +48,7 @@ experiment = typer.Typer(
 
 File = Annotated[Path, option("experiment", "file")]
 Out = Annotated[Path, option("experiment", "out")]
-Form = Annotated[Literal["csv", "jsonl", "md", "html", "parquet"], option("experiment", "form")]
+Form = Annotated[Literal["csv", "xlsx", "jsonl", "parquet", "md", "html"], option("experiment", "form")]
 Many = Annotated[bool, option("experiment", "many")]
 
 

@@ -29,7 +29,7 @@ TABLES_OUT: Final = Path("export")
 
 def export(
     wanted: Runs,
-    form: Annotated[Literal["csv", "jsonl", "md", "html", "parquet"], option("export", "form")] = "csv",
+    form: Annotated[Literal["csv", "xlsx", "jsonl", "parquet", "md", "html"], option("export", "form")] = "csv",
     out: Annotated[Path, option("export", "out")] = TABLES_OUT,
     runs: RunsIn = OUT,
     eyes: Annotated[str | None, option("export", "eyes")] = None,
@@ -58,5 +58,5 @@ def export(
     for note in done.notes:
         warn(f"persimchat: note: {one_line(note)}")
     for table, path in done.files.items():
-        say(f"{path}  {count(done.counts[table], 'row')}")
+        say(f"{path if path.stem == table else f'{path} ({table})'}  {count(done.counts[table], 'row')}")
     say(str(done.codebook))

@@ -109,7 +109,7 @@ def tried(name: str, seeds: list[int]) -> list[tuple[str, int]]:
     return [(way, seed) for seed in seeds for way in ([*ways, *GONE] if seed == 0 else ways)]
 
 
-FORMS = ("csv", "jsonl", "md", "html", "parquet")
+FORMS = ("csv", "jsonl", "xlsx", "html", "parquet")
 
 
 @pytest.mark.proof(cases=1)

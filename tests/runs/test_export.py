@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -34,7 +36,7 @@ from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.reports import export, tables
 from persimchat.reports.export import export_runs
 from persimchat.reports.export_tables import RARE, SEEN, TABLES
-from persimchat.reports.tables import guarded, markdown
+from persimchat.reports.tables import as_json, guarded, markdown
 from persimchat.runs.control import Control
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.simulation import run_simulation
@@ -55,6 +57,14 @@ ALWAYS = [table for table in TABLES if table not in RARE]
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def bytes_of(path: Path) -> bytes:
+    """What is in a file; of a workbook, unpacked."""
+    if path.suffix != ".xlsx":
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as book:
+        return b"".join(map(book.read, book.namelist()))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -327,6 +337,53 @@ def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
         assert parquet.read_table(path).to_pylist() == expected
 
 
+def sheets(path: Path) -> dict[str, list[list[Any]]]:
+    """The cells of a workbook by sheet, row by row: texts, numbers and truth values."""
+    spaces = {"m": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+
+    def value(found: ElementTree.Element) -> Any:
+        if found.get("t") == "inlineStr":
+            return "".join(found.itertext())
+        number = found.findtext("m:v", "", spaces)
+        return number == "1" if found.get("t") == "b" else float(number)
+
+    with zipfile.ZipFile(path) as book:
+        assert not [name for name in book.namelist() if "hyperlink" in name]
+        names = [
+            one.get("name")
+            for one in ElementTree.fromstring(book.read("xl/workbook.xml")).iterfind(".//m:sheet", spaces)
+        ]
+        found = {}
+        for number, name in enumerate(names, 1):
+            text = book.read(f"xl/worksheets/sheet{number}.xml")
+            assert b"<f>" not in text, "no formula"
+            rows = ElementTree.fromstring(text).iterfind(".//m:row", spaces)
+            found[str(name)] = [[value(cell) for cell in row] for row in rows]
+    return found
+
+
+def test_excel_has_the_same_rows_in_one_workbook(tmp_path: Path) -> None:
+    folder = write_debate(tmp_path, 5)
+    files = export_runs([folder], tmp_path / "a", "xlsx").files
+    assert {path.name for path in files.values()} == {"tables.xlsx"}
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["codebook.md", "tables.xlsx"]
+    found, plain = sheets(files["runs"]), export_runs([folder], tmp_path / "b", "jsonl").files
+    expected = {name: read_records(path) for name, path in plain.items()}
+    assert list(found) == [name for name, rows in expected.items() if rows]
+    for name, (head, *rows) in found.items():
+        assert head == list(expected[name][0])
+        for row, told in zip(rows, expected[name], strict=True):
+            assert row == ["" if v is None else as_json(v) if isinstance(v, list | dict) else v for v in told.values()]
+    again = export_runs([folder], tmp_path / "c", "xlsx").files["runs"]
+    assert again.read_bytes() == files["runs"].read_bytes()
+
+
+def test_what_excel_cannot_hold_is_told(tmp_path: Path, refused: Refused) -> None:
+    folder = write_run(tmp_path, [{**utterance(1, PEOPLE[0]), "text": "t" * 40_000}])
+    refused(lambda: export_runs([folder], tmp_path / "out", "xlsx"), "32,767 characters")
+    assert not (tmp_path / "out").exists()
+
+
 # The codebook
 
 
@@ -443,7 +500,7 @@ def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path
 # For one participant's eyes
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html", "parquet"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html", "parquet", "xlsx"])
 @pytest.mark.parametrize("name", [PEOPLE[0], PEOPLE[2]])
 def test_what_was_whispered_to_another_is_nowhere(tmp_path: Path, form: str, name: str) -> None:
     if form == "parquet":
@@ -451,9 +508,9 @@ def test_what_was_whispered_to_another_is_nowhere(tmp_path: Path, form: str, nam
     folder = write_steered(tmp_path / "runs")
     done = export_runs([folder], tmp_path / "out", form, eyes=name)
     for path in (tmp_path / "out").iterdir():
-        assert MARKER.encode() not in path.read_bytes(), path.name
+        assert MARKER.encode() not in bytes_of(path), path.name
     everything = export_runs([folder], tmp_path / "all", form)
-    assert MARKER.encode() in everything.files["utterances"].read_bytes()
+    assert MARKER.encode() in bytes_of(everything.files["utterances"])
     assert set(done.files) == set(SEEN) - set(STORY)
 
 

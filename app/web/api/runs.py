@@ -22,6 +22,7 @@ from ....reports.export import export_runs
 from ....reports.guide import summary_of
 from ....reports.report import report_html, summary_page
 from ....reports.story_course import StoryCourse
+from ....reports.tables import Form
 from ....runs.control import Control
 from ....runs.events import Judged, MindChanged, MindRecord, StopReason, Uttered
 from ....runs.folder.answers import MOST_TAGS, InterviewAnswer, labels
@@ -283,7 +284,7 @@ async def report(folder: Folder) -> HTMLResponse:
 async def export(
     run: str,
     folder: Folder,
-    format: Annotated[Literal["csv", "jsonl", "parquet", "md", "html"], Query(description="of the tables")] = "csv",
+    format: Annotated[Form, Query(description="of the tables")] = "csv",
     eyes: Annotated[
         str | None, Query(max_length=300, description="a participant: only what they may have seen")
     ] = None,

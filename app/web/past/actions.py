@@ -11,7 +11,7 @@ from typing import Final
 
 from nicegui import ui
 
-from ....reports.tables import need
+from ....reports.tables import FORMATS, need
 from ....runs.folder.answers import LONGEST_NAME, Labels, labels
 from ....runs.folder.listing import Deletable, ListedRun, deletable, delete_run
 from ....runs.folder.reading import read_labels, read_manifest
@@ -80,7 +80,6 @@ async def _asked_labels(folder: Path, before: Labels, topic: str, known: Iterabl
 # Actions on a run, as words in its header: Branch, Share and More; on a narrow page, one menu has all of them
 
 
-FORMATS: Final = ("csv", "jsonl", "parquet", "md", "html")
 _POLL_S: Final = 1.0
 
 # Browsers allow the clipboard only on pages of this machine and of https.
