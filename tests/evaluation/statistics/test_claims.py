@@ -180,39 +180,42 @@ def test_all_other_kinds_of_claims() -> None:
     files_of(21, 12, 60)
 
 
+MANY = 2_000
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", KINDS)
 def test_all_differences(name: str, n: int) -> None:
-    differences_of(name, n, 2_000)
+    differences_of(name, n, MANY)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("people", [10, 20, 50, 200])
 @pytest.mark.parametrize("n", SOME)
-def test_all_people(n: int) -> None:
-    for people in (10, 20, 50, 200):
-        people_of((0.5, 0.5), n, people, 500)
-        people_of((0.9, 0.1), n, people, 500)
-    people_of((0.2, 0.3, 0.5), n, 20, 500, "choice")
-    people_of((0.1, 0.2, 0.4, 0.2, 0.1), n, 20, 500, "scale:1-5")
+def test_all_people(n: int, people: int) -> None:
+    people_of((0.5, 0.5), n, people, MANY)
+    people_of((0.9, 0.1), n, people, MANY)
+    people_of((0.2, 0.3, 0.5), n, people, MANY, "choice")
+    people_of((0.1, 0.2, 0.4, 0.2, 0.1), n, people, MANY, "scale:1-5")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("n", SIZES)
 def test_all_contests_flips_benchmarks_lengths_and_alphas(n: int) -> None:
-    contests_of(n, 2_000)
-    benchmarks_of(n, 500)
-    lengths_of(n, 200)
-    alpha_of(n, 500)
+    contests_of(n, MANY)
+    benchmarks_of(n, MANY)
+    lengths_of(n, MANY if n <= 20 else 200)
+    alpha_of(n, MANY if n <= 20 else 500)
     if n <= 20:
-        flips_of(n, 500)
+        flips_of(n, MANY)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("n", [5, 6, 12, 20])
 def test_files_of_lots(n: int) -> None:
     files_of(21, n, 200)
-    files_of(21, n, 1_000)
+    files_of(21, n, MANY)
 
 
 def test_clusters_count_as_one_answer() -> None:
