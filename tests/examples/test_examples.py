@@ -197,8 +197,7 @@ def test_the_first_conversation_shows_what_it_says(executed: Callable[[Path], nb
     assert "I have changed my mind" in branched.splitlines()[2]
 
 
-@pytest.mark.proof
-@pytest.mark.proof
+@pytest.mark.long
 def test_the_first_experiment_shows_what_it_says(executed: Callable[[Path], nbformat.NotebookNode]) -> None:
     held, measured, differs, again = texts(executed(ROOT / "examples/notebooks/first_experiment.ipynb"))
     assert held == "12 conversations in who_talks\n"

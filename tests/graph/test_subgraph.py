@@ -398,7 +398,7 @@ def process(folder: Path, argument: str, store: str = "'memories'") -> dict[str,
     return dict(json.loads(done.stdout))
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_another_process_goes_on_with_everybodys_memories(tmp_path: Path) -> None:
     first = process(tmp_path, "begin")
     assert (first["said"], first["asked"]) == (["Tea or coffee?"], ["Petr"])

@@ -97,7 +97,8 @@ LARGE = {block.document for block in BLOCKS if "persimchat experiment run " in b
 """Their experiments have fewer seeds in `make proof`."""
 SLOWEST = {f"docs/{name}.md" for name in ("companion", "cost", "debates", "embedding", "evaluation", "experiments")}
 SLOWEST |= {
-    f"docs/{name}.md" for name in ("focus_groups", "langsmith", "people", "pruning", "runs", "stories", "survey")
+    f"docs/{name}.md"
+    for name in ("focus_groups", "langsmith", "people", "pruning", "runs", "stories", "study", "survey")
 }
 """What they say takes a quarter of a minute to two minutes each: `make long`."""
 PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})

@@ -116,7 +116,7 @@ def test_no_style_loads_from_another_host(site: Path):
     assert {name: urls for name, urls in found.items() if urls} == {}
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_the_search_knows_the_pages(site: Path):
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     assert all(page in index for page in ("concepts.html", "settings.html", "api.html#persimchat.runs.api.simulate"))

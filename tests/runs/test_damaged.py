@@ -179,7 +179,7 @@ async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     await web.runs.close()
 
 
-@pytest.mark.proof(cases=1)
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", FILES)
 async def test_api(whole: Path, tmp_path: Path, api: httpx.AsyncClient, name: str, seeds: list[int]) -> None:
@@ -222,7 +222,7 @@ def test_going_on(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.proof(cases=1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["run.sqlite", "memory"])
 def test_branch_and_replay(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """The run stays as it is, and no half of another one is left."""

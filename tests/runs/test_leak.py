@@ -171,7 +171,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.proof(cases=2)
+@pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) -> None:
     with LoopbackServer(answer=Echoing()) as server:

@@ -37,6 +37,7 @@ async def until_turn(client: LangGraphClient, thread: str, turn: int, given: Any
     assert (await state_of(client, thread))["values"]["turn"] == turn
 
 
+@pytest.mark.long
 async def test_an_assistant_with_settings_of_its_own(client: LangGraphClient, thread: str, topic: dict[str, Any]):
     short = await client.assistants.create("discussion", context={"max_messages": 3, "pattern": "round_robin"})
     assert short["context"] == {"max_messages": 3, "pattern": "round_robin"}

@@ -24,7 +24,7 @@ from web.test_companion_browser import TALK, say
 from web.test_past_browser import Page
 from web.test_setup_browser import START, click, ended, write
 
-pytestmark = [pytest.mark.proof(cases=1), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 NAME, TOKEN = "chat.example.org", "a-token-of-the-test"
 NGINX = """

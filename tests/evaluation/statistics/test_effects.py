@@ -245,7 +245,7 @@ def test_alpha_with_its_interval():
     assert krippendorff([], "ordinal").value is None
 
 
-@pytest.mark.proof
+@pytest.mark.long
 def test_many_units_with_real_values_need_little_memory():
     chance = random.Random(1)
     units = [[chance.random(), chance.random()] for _ in range(400)]
