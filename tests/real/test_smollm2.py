@@ -41,7 +41,7 @@ participants:
   - {name: Ann, description: A baker who likes tea.}
   - {name: Bo, description: A driver who likes coffee.}
 settings: {max_messages: 2, cognition: compact, planning_and_reflection: false, utterance_words: 3, timeout_s: 240,
-  module_models: {judge: offline}}
+  answer_tokens: 120, module_models: {judge: offline}}
 """
 """A judge who is wrong twice ends a run, and SmolLM2 lists one of two people twice, so the offline model judges."""
 QUESTION: dict[str, Any] = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "{}"}
