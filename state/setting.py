@@ -6,9 +6,10 @@ docs/settings.md come from a setting's field and its `About`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -71,23 +72,37 @@ class Setting(NamedTuple):
 
     default: dict[str, Any]
     bounds: dict[str, Any]
+    about: About | None
 
 
-def setting(default: Any, **bounds: Any) -> Any:
+def setting(default: Any, *, about: About | None = None, **bounds: Any) -> Any:
     """A field of a group of settings.
 
     Args:
         default: the value where none is given, or the type of an empty one.
+        about: what is said of a setting of another package; of those here, settings.yaml says it.
         **bounds: as of pydantic's `Field`.
     """
-    return Setting({"default_factory" if isinstance(default, type) else "default": default}, bounds)
+    return Setting({"default_factory" if isinstance(default, type) else "default": default}, bounds, about)
 
 
 def describe(group: type[BaseModel]) -> None:
-    """Give the fields of a group that is being made their descriptions."""
+    """Give the fields of a group that is being made their descriptions.
+
+    Raises:
+        ValueError: another package's setting has the name of one that is there.
+    """
     for name, found in list(vars(group).items()):
         if isinstance(found, Setting):
-            setattr(group, name, Field(**found.default, **found.bounds, description=said()[name].description))
+            bounds = found.bounds
+            if found.about is not None:
+                if name in said():
+                    raise ValueError(f"there is a setting {name} already")
+                said()[name] = found.about
+                usual = found.default["default"] if "default" in found.default else found.default["default_factory"]()
+                # Runs that do not set it say nothing of it, so that they can be resumed without the package.
+                bounds = {**bounds, "exclude_if": partial(operator.eq, usual)}
+            setattr(group, name, Field(**found.default, **bounds, description=said()[name].description))
 
 
 def no_switch(value: Any, name: str = "it") -> Any:

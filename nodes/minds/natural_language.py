@@ -13,6 +13,7 @@ from ...models.registry import model_name
 from ...prompts.blocks import Block
 from ...state.conversation import new_utterance
 from ...state.errors import ModelError
+from ...state.kinds.groups import OWN
 from ...state.minds.memory import Memory
 from ...state.minds.mind import Step, Utterance
 from ...state.minds.pruning import Check, Pruned
@@ -233,6 +234,7 @@ async def prompt_of(mind: Step, settings: Settings, template: Template = "uttera
         "closing": situation["closing"],
         "register": settings.speech_register,
         "words": settings.utterance_words,
+        **{own: getattr(settings, own) for own in OWN},
         **more,
     }
     ids = {number: memory.id for number, memory in enumerate(shown, start=1)}

@@ -208,7 +208,7 @@ def added() -> dict[str, type[Choice]]:
     Raises:
         InputError: a package's class cannot be loaded, or says not where its graph and its calls are.
     """
-    return {name: _loaded(point, of) for of, points in groups.ADDED.items() for name, point in points.items()}
+    return {name: _loaded(point, of) for of in ("mode", "baseline") for name, point in groups.ADDED[of].items()}
 
 
 def _loaded(point: EntryPoint, setting: str) -> type[Choice]:

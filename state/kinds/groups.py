@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
+from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from ..debates.answers import AnswerFormat
+from ..errors import InputError
 from ..minds.pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
 
+_POINTS: Final = entry_points()
 ADDED: Final[Mapping[str, Mapping[str, EntryPoint]]] = {
-    name: {point.name: point for point in sorted(entry_points(group=f"persimchat.{name}"))}
-    for name in ("mode", "baseline")
+    name: {point.name: point for point in sorted(_POINTS.select(group=f"persimchat.{name}"))}
+    for name in ("mode", "baseline", "settings")
 }
-"""The kinds of conversation that installed packages register, by the setting that chooses them and its value."""
+"""What installed packages register: kinds of conversation, by the setting that chooses them and its value; groups of
+settings, by name."""
 
 MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *ADDED["mode"])
 """Kinds of conversation."""
@@ -274,7 +278,7 @@ class Companions(Group):
     companion: CompanionSettings = setting(CompanionSettings(), exclude_if=lambda value: value == CompanionSettings())
 
 
-class Settings(
+class _Shipped(
     Companions,
     Asking,
     Utterances,
@@ -305,8 +309,38 @@ class Settings(
     Length,
     Named,
 ):
-    """All settings by their flat names; pydantic lists the fields of the last group first."""
+    """All settings but those of other packages; pydantic lists the fields of the last group first."""
 
+
+def group_of(point: EntryPoint) -> type[Group]:
+    """The group of settings that a package registers: a class of `Group` whose fields are `setting(…, about=About(…))`.
+
+    Raises:
+        InputError: it cannot be loaded, or is no such class.
+    """
+    where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
+    try:
+        found = point.load()
+    except Exception as error:  # code of others
+        what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
+        raise InputError(what, where=where, remedy=remedy) from error
+    if not (isinstance(found, type) and issubclass(found, Group)):
+        raise InputError(f"{point.value} is no class of Group", where=where, remedy=remedy)
+    return found
+
+
+if TYPE_CHECKING:
+
+    class Settings(_Shipped):
+        """All settings by their flat names."""
+
+else:
+    _groups = [group_of(point) for point in ADDED["settings"].values()]
+    Settings = new_class("Settings", (*_groups, _Shipped), {}, lambda space: space.update(__module__=__name__))
+
+
+OWN: Final = tuple(name for name in Settings.model_fields if name not in _Shipped.model_fields)
+"""The settings of other packages."""
 
 ABOUT: Final[Mapping[str, About]] = dict(said())
 """What is said of each setting, by name, in order of listing."""

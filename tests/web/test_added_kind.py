@@ -22,11 +22,24 @@ from web.test_setup_browser import START, click, ended, field, write
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = """
+from typing import Literal
+
+from persimchat.state.kinds.groups import Group
+from persimchat.state.setting import About, setting
+
+
+class Drinks(Group):
+    drink: Literal["wine", "cider"] = setting(
+        "wine", about=About(group="conversation", option="wine|cider", description="what is in the glasses")
+    )
+"""
 STATE = '''
 from persimchat.state.kinds import NO_MINDS, Choice, groups
+from toasts.settings import Drinks
 
 
-class Toasts(groups.Length, groups.Repeats, groups.Register, groups.Utterances, Choice):
+class Toasts(groups.Length, groups.Repeats, groups.Register, groups.Utterances, Drinks, Choice):
     """Everybody raises a toast in turn."""
 
     PASSES = NO_MINDS
@@ -76,7 +89,7 @@ TEMPLATE = """
 {{ block(b) }}
 {% endfor %}
 <task name="utterance">
-Raise your glass, and give a toast of at most {{ words }} words.
+Raise your glass of {{ drink }}, and give a toast of at most {{ words }} words.
 </task>
 {% endblock %}
 """
@@ -92,11 +105,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     info = folder / "toasts-1.0.dist-info"
     files = {
         folder / "toasts/__init__.py": "",
+        folder / "toasts/settings.py": SETTINGS,
         folder / "toasts/state.py": STATE,
         folder / "toasts/graph.py": GRAPH,
         folder / "toasts/templates/toast.jinja": TEMPLATE,
         info / "METADATA": "Metadata-Version: 2.1\nName: toasts\nVersion: 1.0\n",
-        info / "entry_points.txt": "[persimchat.mode]\ntoast = toasts.state:Toasts\n",
+        info / "entry_points.txt": "[persimchat.mode]\ntoast = toasts.state:Toasts\n"
+        "[persimchat.settings]\ntoasts = toasts.settings:Drinks\n",
     }
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -146,23 +161,45 @@ def test_it_runs_and_is_refused_what_it_does_not_have(python: Persimchat, tmp_pa
     assert "judge=persona does not go with a round of toasts (field judge). It is a setting of debates" in told
 
 
+def test_it_has_a_setting_of_its_own(python: Persimchat, tmp_path: Path):
+    helped = " ".join(python("-m", "persimchat", "run", "--help").stdout.split())
+    assert "--drink" in helped and "Only with mode=toast" in helped
+    told = python("-m", "persimchat", "run", "Friendship", *TALK, "--drink", "beer", code=2).stderr
+    assert "--drink" in told and "'wine'" in told and "Traceback" not in told, told
+    told = " ".join(python("-m", "persimchat", "run", "Friendship", "--drink", "cider", code=2).stderr.split())
+    assert "drink=cider does not go with a discussion (field drink). It is a setting of rounds of toasts" in told, told
+    python("-m", "persimchat", "run", "Friendship", *TALK, "--drink", "cider")
+    python("-m", "persimchat", "run", "Friendship", "--messages", "2", "--out", "others")
+    recorded = []
+    for folder in (tmp_path / "conversations", tmp_path / "others"):
+        with closing(sqlite3.connect(next(folder.glob("*/run.sqlite")))) as log:
+            recorded += [json.loads(settings) for (settings,) in log.execute("SELECT settings FROM runs")]
+    assert [settings.get("drink") for settings in recorded] == ["cider", None]
+    assert "Cider" not in python("-m", "persimchat", "replay", "latest").stderr
+    gone = python("-m", "persimchat", "resume", "latest", "--messages", "3", "--out", "others", installed=False)
+    assert gone.returncode == 0, "what does not set it does not need the package"
+
+
 def test_it_is_an_axis_of_an_experiment(python: Persimchat, tmp_path: Path):
     file = {
         "name": "toasting",
         "base": {"topic": "Friendship", "settings": {"model": "offline", "max_messages": 4}},
-        "grid": {"mode": ["discussion", "toast"], "seed": [1, 2]},
+        "grid": {
+            "variant": {"talk": {}, "wine": {"mode": "toast"}, "cider": {"mode": "toast", "drink": "cider"}},
+            "seed": [1, 2],
+        },
         "measures": {"evaluators": ["balance"]},
-        "compare": [{"by": "mode"}],
+        "compare": [{"by": "variant"}],
     }
     (tmp_path / "toasting.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
     told = python("-m", "persimchat", "experiment", "run", "toasting.yaml", "--yes").stdout
-    assert "4 of 4" in told or "4 done" in told, told
+    assert "6 of 6" in told or "6 done" in told, told
     report = (tmp_path / "results/toasting/report.html").read_text(encoding="utf-8")
     assert "toast" in report
     listed = json.loads(
         python("-m", "persimchat", "runs", "--json", "--mode", "toast", "--out", "results/toasting/runs").stdout
     )
-    assert len(listed) == 2
+    assert len(listed) == 4
 
 
 def test_documents_and_studio_have_it(python: Persimchat):
@@ -172,7 +209,8 @@ sys.path.insert(0, {str(ROOT / "tools")!r})
 from generate_docs import kinds_table, settings_tables
 from persimchat.graph.studio import PRESETS, named
 from persimchat.prompts import prompt_hash, render
-assert "Raise your glass" in render("toast", blocks=[], words=25)[1].text and prompt_hash("toasts") != prompt_hash()
+assert "Raise your glass of cider" in render("toast", blocks=[], words=25, drink="cider")[1].text
+assert prompt_hash("toasts") != prompt_hash()
 print(kinds_table())
 print(settings_tables())
 print(PRESETS["toast"], sorted(named("toast").get_context_jsonschema()["properties"]))
@@ -183,6 +221,7 @@ print(PRESETS["toast"], sorted(named("toast").get_context_jsonschema()["properti
     assert "`discussion` · `debate` · `story` · `toast`" in told
     shown = told.splitlines()[-1]
     assert "{'mode': 'toast'}" in shown and "'max_messages'" in shown and "'judge_window'" not in shown
+    assert "'drink'" in shown and "`drink`" in row and "| `drink`<br>`--drink` | `wine` · `cider` |" in told
 
 
 def test_the_page_has_its_card_and_its_form(site: Path, browser: webdriver.Chrome, tmp_path: Path):
@@ -204,11 +243,12 @@ def test_the_page_has_its_card_and_its_form(site: Path, browser: webdriver.Chrom
             one for one in browser.find_elements(By.XPATH, '//*[@aria-label="Judge\'s window"]') if one.is_displayed()
         ]
         assert shown == []
+        click(browser, "//*[@role='group'][@aria-label='Drink']//button[contains(., 'cider')]")
         click(browser, START)
         made = ended(browser, tmp_path)
     finally:
         server.close()
-    assert (made["settings"]["mode"], made["turn"]) == ("toast", 3)
+    assert (made["settings"]["mode"], made["settings"]["drink"], made["turn"]) == ("toast", "cider", 3)
 
 
 def test_a_broken_one_is_told_in_one_sentence(python: Persimchat, site: Path):
