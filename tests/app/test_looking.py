@@ -456,7 +456,7 @@ def test_what_is_missing_is_said(command: Run, out: Path) -> None:
         (("nobody",), "there is no run"),
         (("latest", "latest"), "given twice"),
         (("latest", "--bom", "--format", "md"), "--bom needs --format csv"),
-        (("latest", "--format", "xlsx"), "xlsx"),
+        (("latest", "--format", "ods"), "ods"),
         ((), "RUN"),
         (("latest", "--out", "file"), "Choose a folder with --out"),
     ],
