@@ -55,7 +55,8 @@ def worded(key: str, language: str, **values: Any) -> str:
     Args:
         key: `area.name`.
         language: its code.
-        values: for the placeholders, inserted unchanged; `n` also chooses the plural form.
+        values: for the placeholders: whole numbers are written as the language does, all else is inserted unchanged;
+            `n` also chooses the plural form.
 
     Raises:
         KeyError: there is no such entry, or a value is missing: a mistake in the program.
@@ -63,7 +64,8 @@ def worded(key: str, language: str, **values: Any) -> str:
     text = catalogue()[key][language]
     if isinstance(text, dict):
         text = text[plural(language, values["n"])] if plural(language, values["n"]) in text else text["other"]
-    return text.format(**values) if values else text
+    shown = {name: localised(f"{one:,}", language) if type(one) is int else one for name, one in values.items()}
+    return text.format(**shown) if values else text
 
 
 def language() -> str:
@@ -75,9 +77,9 @@ def language() -> str:
     return chosen if chosen in LANGUAGES else "en"
 
 
-def localised(text: str) -> str:
-    """A number in English notation, converted to that of the page's language."""
-    return text.translate(_CZECH) if language() == "cs" else text
+def localised(text: str, to: str = "") -> str:
+    """A number in English notation, converted to that of a language; of the page's, if none is given."""
+    return text.translate(_CZECH) if (to or language()) == "cs" else text
 
 
 def number(value: float, decimals: int = 0) -> str:

@@ -208,3 +208,5 @@ def speaks(text: str) -> bool:
 def test_worded():
     assert worded("past.found_all", "cs", n=3) == "3 běhy"
     assert worded("past.found_all", "en", n=1) == "1 run"
+    assert worded("past.found_all", "en", n=12_345) == "12,345 runs"
+    assert worded("past.found_all", "cs", n=12_345) == "12\u00a0345 běhů"

@@ -71,7 +71,7 @@ class _Standing:
             draw()
         totals = view.viewing.board.totals_at(view.viewing.turn)
         secret = view.played or not totals.calls
-        calls = t("insights.requests", n=totals.calls, shown=number(totals.calls))
+        calls = t("insights.requests", n=totals.calls)
         used = joined([calls, tokens(totals.input_tokens + totals.output_tokens), cost(totals)])
         self._used.set_text("" if secret else f"{t('story.used')}: {used}")
 

@@ -359,7 +359,7 @@ class Accounts:
     def draw(self, board: Board, turn: int, figures: Figures) -> None:
         """Show the figures at a turn."""
         totals, total = board.totals_at(turn), figures.total
-        calls = t("insights.requests", n=totals.calls, shown=whole(totals.calls))
+        calls = t("insights.requests", n=totals.calls)
         used = [calls, tokens(totals.input_tokens + totals.output_tokens), cost(totals)] if totals.calls else []
         self._line.set_text(joined([t("insights.messages_of", n=total.utterances), *used]))
         for name, (value, more) in _worded(board, turn, figures, totals).items():
