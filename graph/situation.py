@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..prompts.blocks import LEAST_MEMORY_COST
 from ..state import visibility
 from ..state.conversation import Conversation, each_utterance, participants
+from ..state.language import ENGLISH
 from ..state.minds.mind import Mind, Situation, Step, Utterance, in_step
 from ..state.persona import Relationship
 from ..state.settings import Settings
@@ -54,6 +55,8 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
     forms = {name: mind.get("persona", {}).get("called") for name, mind in participants(state).items()}
     if called := {name: form for name, form in forms.items() if form}:
         situation["called"] = called
+    if settings.language != ENGLISH:
+        situation["language"] = settings.language
     guide = as_seen(state)
     return situation if guide is None else {**situation, "guide": guide}
 

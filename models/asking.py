@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from ..prompts.fitting import Question
 from ..state.errors import ModelError
+from ..state.language import told
 from ..state.minds.judgement import in_parts
 from ..state.minds.mind import Call
 from ..state.minds.speech import whole_sentences
@@ -84,6 +85,11 @@ class Spoken:
     unwrapped: bool = False
 
 
+def _question(template: str, values: Mapping[str, Any], settings: Settings) -> Question:
+    """What a template asks, in the language of the conversation."""
+    return Question.of(template, {**values, **told(settings.language)})
+
+
 async def ask(
     template: str, schema: type[T], /, *, settings: Settings, agent: str, module: str, turn: int, **values: Any
 ) -> Answer[T]:
@@ -110,7 +116,7 @@ async def ask(
         BudgetExhausted: a request would have exceeded a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
-    value = await judgement(exchange, Question.of(template, values), schema)
+    value = await judgement(exchange, _question(template, values, settings), schema)
     return Answer(value, exchange.call())
 
 
@@ -148,7 +154,7 @@ async def appraise(
         BudgetExhausted, InputError, TransientModelError: as `ask`.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn, part)
-    value, outcome = await appraisal(exchange, Question.of(template, values), schema, mends=mends)
+    value, outcome = await appraisal(exchange, _question(template, values, settings), schema, mends=mends)
     return Answer(value, {**exchange.call(), "outcome": outcome})
 
 
@@ -201,7 +207,10 @@ async def appraise_in_parts(
         return {} if wrong.found is None or settings.strict_answers else usable_parts(wrong.found, parts)
 
     answers = await _answers(
-        exchange, Question.of(template, values), schema, is_enough=lambda wrong: len(usable(wrong)) == len(parts)
+        exchange,
+        _question(template, values, settings),
+        schema,
+        is_enough=lambda wrong: len(usable(wrong)) == len(parts),
     )
     found: dict[str, tuple[Any, Outcome]] = dict.fromkeys(parts, (None, "failed"))
     for tried, answer in enumerate(answers):
@@ -330,7 +339,7 @@ async def speak(
         BudgetExhausted: a request would have exceeded a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn, part)
-    question = Question.of(template, values)
+    question = _question(template, values, settings)
     # The same seed and prompt would give the same answer again.
     own = {name: value for name, value in (sampling or {}).items() if name != "seed" or exchange.takes_seed}
     other = {**own, "seed": own.get("seed", settings.seed) + 1} if exchange.takes_seed else own

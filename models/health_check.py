@@ -33,7 +33,7 @@ from .failures import message_of, model_error, status_of
 from .ladder import Rung
 from .local.files import model_file
 from .naming import OPENAI_URL, ModelName, default_model_name, may_have_own_key, parse_model_name, server_address, shown
-from .registry import ready_model
+from .registry import ready_model, speaks
 from .schemas import prompt_schema
 from .waiting import waiting_for
 
@@ -67,7 +67,7 @@ async def reach(name: str, settings: Settings, *, ask: bool = False) -> None:
     server = _Server(parsed, settings)
     match parsed.provider:
         case "offline":
-            return
+            speaks(parsed, settings)
         case "llamacpp":
             await asyncio.to_thread(model_file, parsed)
         case "langchain":

@@ -17,6 +17,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
 from ..state.errors import InputError
+from ..state.language import is_english, name_of
 from ..state.settings import Settings
 from . import ladder
 from .connections import clients
@@ -60,6 +61,20 @@ def _kept(parsed: ModelName, settings: Settings, streaming: bool) -> BaseChatMod
     return _MODELS.get((*key, "whole"), lambda: model.model_copy(update={"disable_streaming": True}))
 
 
+def speaks(name: ModelName, settings: Settings) -> None:
+    """Refuse a language that a model is known not to speak.
+
+    Raises:
+        InputError: the offline model is to speak another language than English.
+    """
+    if name.provider == "offline" and not is_english(settings.language):
+        raise InputError(
+            f"the offline model speaks English only, not {name_of(settings.language)}",
+            where="the setting language",
+            remedy="Name a model that speaks it (--model), or leave language out.",
+        )
+
+
 async def ready_model(name: str, settings: Settings, *, streaming: bool = True) -> BaseChatModel:
     """`chat_model` for code in an event loop: makes a new client in a thread.
 
@@ -70,7 +85,9 @@ async def ready_model(name: str, settings: Settings, *, streaming: bool = True) 
         InputError: the name is unknown, or a key, a file, a variable or a library is missing.
         ModelError: the server of a model file did not start.
     """
-    parsed = await started(parse_model_name(name), settings)
+    parsed = parse_model_name(name)
+    speaks(parsed, settings)
+    parsed = await started(parsed, settings)
     refused = ladder.refused_fields(parsed)
     key = _key(parsed, settings, refused)
     if key not in _MODELS:

@@ -32,6 +32,7 @@ from ...state.baselines.rounds import (
 from ...state.conversation import new_utterance
 from ...state.debates.answers import joined, positions_of
 from ...state.debates.verdict import Conclusion, answer_description, with_conditions
+from ...state.language import told
 from ...state.minds.mind import Mind, Situation, Utterance
 from ...state.settings import Settings
 from ..debates.judge import judge_name, word_majority
@@ -108,6 +109,7 @@ def answering_prompt(given: Given, settings: Settings) -> list[BaseMessage]:
         opposes=given.get("opposes"),
         confident=given["method"] == "reconcile",
         form=answer_description(settings.answer_format, tuple(settings.choices)),
+        **told(settings.language),
     )
 
 

@@ -21,6 +21,7 @@ from ...prompts import answer_blocks, blocks, render
 from ...prompts.fitting import followed_by
 from ...state.baselines.script import Faults, Line, faults, parse_script, shared_out
 from ...state.conversation import new_utterance
+from ...state.language import told
 from ...state.minds.mind import Call, Mind, Situation, Utterance
 from ...state.settings import Settings
 
@@ -100,6 +101,7 @@ def script_prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> l
         closing=settings.closing != "off",
         register=settings.speech_register,
         words=settings.utterance_words,
+        **told(settings.language),
     )
 
 

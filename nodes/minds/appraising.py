@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ...models.asking import appraise, appraise_in_parts
 from ...prompts import render
+from ...state.language import ENGLISH, told
 from ...state.minds import judgement
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.mind import Step, Utterance
@@ -37,7 +38,9 @@ def asked(mind: Step, made: judgement.FocalPoints | None) -> Step:
     """The questions that direct retrieval; if there are too few, fixed ones about topic, speaker and oneself follow."""
     own = made.questions if made is not None else []
     if len(own) < _QUESTIONS:
-        _, fixed = render("fixed_questions", topic=mind["situation"]["topic"], speaker=mind["heard"]["speaker"])
+        situation, names = mind["situation"], {"speaker": mind["heard"]["speaker"], "name": mind["name"]}
+        language = told(situation.get("language", ENGLISH))
+        _, fixed = render("fixed_questions", topic=situation["topic"], **names, **language)
         own = [*own, *str(fixed.text).splitlines()][:_QUESTIONS]
     return {"focal_points": own}
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from ..debates.answers import AnswerFormat
 from ..errors import InputError
+from ..language import ENGLISH, tag_of
 from ..minds.pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
@@ -150,6 +151,17 @@ class Ties(Group):
 
     relationships: bool = setting(True)
     social_goals: bool = setting(True)
+
+
+class Tongue(Group):
+    """The language of all words."""
+
+    language: str = setting("en", exclude_if=lambda value: value == ENGLISH)
+
+    @field_validator("language")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        return tag_of(value)
 
 
 class Register(Group):
@@ -294,6 +306,7 @@ class _Shipped(
     Closing,
     Wording,
     Register,
+    Tongue,
     Ties,
     Thinking,
     Hearing,

@@ -87,6 +87,8 @@ class Situation(TypedDict):
     """The form of a debate's answer: `format` (state/debates/answers.py) and `choices`; None in discussions."""
     closing: bool
     """Whether the end is near, so that it is time to take leave."""
+    language: NotRequired[str]
+    """In which all speak, by its tag; missing for English."""
     story: NotRequired[StorySituation]
     """In a story: the story as this character sees it."""
     companion: NotRequired[CompanionSituation]
