@@ -15,7 +15,7 @@ from nicegui import context
 
 from ...state.kinds import added
 
-LANGUAGES: Final = {"en": "English", "cs": "Čeština"}
+LANGUAGES: Final = {"en": "English", "cs": "Čeština", "de": "Deutsch"}
 """The languages of the pages by code, each under its own name."""
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -23,7 +23,11 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Entry = dict[str, str | dict[str, str]]
 
-_CZECH: Final = str.maketrans({",": "\u00a0", ".": ","})
+_NOTATIONS: Final = {
+    "cs": str.maketrans({",": "\u00a0", ".": ","}),
+    "de": str.maketrans({",": ".", ".": ","}),
+}
+"""How a number in English notation is converted to that of a language."""
 
 
 @cache
@@ -79,7 +83,7 @@ def language() -> str:
 
 def localised(text: str, to: str = "") -> str:
     """A number in English notation, converted to that of a language; of the page's, if none is given."""
-    return text.translate(_CZECH) if (to or language()) == "cs" else text
+    return text.translate(_NOTATIONS.get(to or language(), {}))
 
 
 def number(value: float, decimals: int = 0) -> str:

@@ -30,7 +30,7 @@ AREAS = {key.split(".")[0] for key in catalogue()}
 KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
 NAME = re.compile(r'"([^"\n]{1,60})"|^ +(\w+): ', re.MULTILINE)
 """A text, or a field or argument with its type."""
-FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}}
+FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}, "de": {"one", "other"}}
 
 # What shows a text, by name; the first argument is one, and in some the second.
 SHOWS = {
@@ -210,3 +210,4 @@ def test_worded():
     assert worded("past.found_all", "en", n=1) == "1 run"
     assert worded("past.found_all", "en", n=12_345) == "12,345 runs"
     assert worded("past.found_all", "cs", n=12_345) == "12\u00a0345 běhů"
+    assert worded("past.found_all", "de", n=12_345).startswith("12.345 ")

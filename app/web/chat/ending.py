@@ -144,7 +144,7 @@ def _standings(board: Board) -> None:
                     ui.label(t("chat.summary", n=spoken[one.agent])).classes("text-xs muted whitespace-nowrap")
                 ui.label(one_line(one.position)).classes("text-sm break-words")
                 if one.words:
-                    ui.label(f"“{one_line(one.words)}”").classes("text-sm muted break-words clamped")
+                    ui.label(t("common.quoted", words=one_line(one.words))).classes("text-sm muted break-words clamped")
 
 
 def _reasons(found: Concluded) -> None:
@@ -300,4 +300,6 @@ def _theme(theme: Theme) -> None:
         ui.label(f"{one_line(theme.name)}{about}").classes("text-sm font-semibold break-words")
         for words in theme.quotes[:MOST_QUOTES]:
             said = t("groups.said_in", name=one_line(words.speaker), turn=words.turn)
-            ui.label(f"“{one_line(words.words)}” {said}").classes("text-sm muted break-words pl-3")
+            ui.label(f"{t('common.quoted', words=one_line(words.words))} {said}").classes(
+                "text-sm muted break-words pl-3"
+            )
