@@ -299,7 +299,8 @@ def _theme(theme: Theme) -> None:
         about = f" – {one_line(theme.about)}" if theme.about else ""
         ui.label(f"{one_line(theme.name)}{about}").classes("text-sm font-semibold break-words")
         for words in theme.quotes[:MOST_QUOTES]:
+            quoted = t("common.quoted", words=one_line(words.words))
             said = t("groups.said_in", name=one_line(words.speaker), turn=words.turn)
-            ui.label(f"{t('common.quoted', words=one_line(words.words))} {said}").classes(
+            ui.label(f"{quoted} {said}").classes(
                 "text-sm muted break-words pl-3"
             )
