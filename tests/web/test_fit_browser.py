@@ -105,3 +105,20 @@ def test_pages_with_what_people_have_made(eyes: Eyes, server: Server, widths: tu
         eyes.until(".call-text")
         found += [f"prompts, {width}: {fault}" for fault in unfit(eyes.browser)]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["de", "cs"])
+def test_pages_in_another_language(eyes: Eyes, server: Server, language: str):
+    """German words are the longest."""
+    simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=4), out=(out := server.folder / "conversations"))
+    run = f"/run/{next(path.name for path in out.iterdir() if path.is_dir())}"
+    eyes.browser.execute_cdp_cmd("Network.enable", {})
+    eyes.browser.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
+    try:
+        eyes.open("/", "[role=heading]")
+        assert eyes.browser.execute_script("return document.documentElement.lang") == language
+        found = unfit_pages(eyes, [address for address in EMPTY if address != "/run/none"] + [run], (1440, 768, 390))
+    finally:
+        eyes.browser.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {}})
+    assert not found, "\n".join(found)
