@@ -193,6 +193,16 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_no_link_leads_out_of_the_project(root: Path):
+    """Every link under version control is one of `src/persimchat/`, to a room beside it."""
+    if not (root / ".git").exists():
+        pytest.skip("not under version control")
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=root, capture_output=True, text=True, check=True).stdout
+    links = [line.partition("\t")[2] for line in listed.splitlines() if line.startswith("120000 ")]
+    assert links and [one for one in links if not one.startswith("src/persimchat/")] == []
+    assert [one for one in links if not (root / one).resolve().is_relative_to(root.resolve())] == []
+
+
 def test_a_clone_keeps_the_links(clone: Path):
     assert (clone / "src/persimchat/graph").is_symlink()
     assert (clone / "src/persimchat/graph/routing.py").samefile(clone / "graph/routing.py")
