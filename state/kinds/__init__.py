@@ -11,7 +11,6 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Final, Literal
 
-from ..errors import InputError
 from . import groups
 
 Flat = Mapping[str, Any]
@@ -212,15 +211,11 @@ def added() -> dict[str, type[Choice]]:
 
 
 def _loaded(point: EntryPoint, setting: str) -> type[Choice]:
-    where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
-    try:
-        found = point.load()
-    except Exception as error:  # code of others
-        what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
-        raise InputError(what, where=where, remedy=remedy) from error
-    if not (isinstance(found, type) and issubclass(found, Choice) and found.GRAPH and found.CALLS and found.TITLE):
-        what = f"{point.value} is no class of persimchat.state.kinds.Choice with TITLE, GRAPH and CALLS"
-        raise InputError(what, where=where, remedy=remedy)
+    found: type[Choice] = groups.loaded(
+        point,
+        lambda it: issubclass(it, Choice) and bool(it.GRAPH and it.CALLS and it.TITLE),
+        "class of persimchat.state.kinds.Choice with TITLE, GRAPH and CALLS",
+    )
     found.CHOSEN = {setting: point.name}
     return found
 

@@ -6,7 +6,7 @@ of the groups is that of the command line, of the page and of docs/settings.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -325,11 +325,16 @@ class _Shipped(
     """All settings but those of other packages; pydantic lists the fields of the last group first."""
 
 
-def group_of(point: EntryPoint) -> type[Group]:
-    """The group of settings that a package registers: a class of `Group` whose fields are `setting(…, about=About(…))`.
+def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
+    """What a package registers.
+
+    Args:
+        point: its entry point.
+        fits: whether a class is one that can be used.
+        wanted: what it has to be, in words.
 
     Raises:
-        InputError: it cannot be loaded, or is no such class.
+        InputError: it cannot be loaded, or does not fit.
     """
     where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
     try:
@@ -337,8 +342,8 @@ def group_of(point: EntryPoint) -> type[Group]:
     except Exception as error:  # code of others
         what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
         raise InputError(what, where=where, remedy=remedy) from error
-    if not (isinstance(found, type) and issubclass(found, Group)):
-        raise InputError(f"{point.value} is no class of Group", where=where, remedy=remedy)
+    if not (isinstance(found, type) and fits(found)):
+        raise InputError(f"{point.value} is no {wanted}", where=where, remedy=remedy)
     return found
 
 
@@ -348,7 +353,7 @@ if TYPE_CHECKING:
         """All settings by their flat names."""
 
 else:
-    _groups = [group_of(point) for point in ADDED["settings"].values()]
+    _groups = [loaded(one, lambda it: issubclass(it, Group), "class of Group") for one in ADDED["settings"].values()]
     Settings = new_class("Settings", (*_groups, _Shipped), {}, lambda space: space.update(__module__=__name__))
 
 

@@ -301,6 +301,4 @@ def _theme(theme: Theme) -> None:
         for words in theme.quotes[:MOST_QUOTES]:
             quoted = t("common.quoted", words=one_line(words.words))
             said = t("groups.said_in", name=one_line(words.speaker), turn=words.turn)
-            ui.label(f"{quoted} {said}").classes(
-                "text-sm muted break-words pl-3"
-            )
+            ui.label(f"{quoted} {said}").classes("text-sm muted break-words pl-3")
