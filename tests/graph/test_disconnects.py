@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,7 +16,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 from langgraph.graph import START, StateGraph
-from loopback.server import LoopbackServer, free_port, natural_answer
+from loopback.server import LoopbackServer, natural_answer
 from starlette.responses import StreamingResponse
 
 from persimchat import Settings, as_tool, asimulate, astream_events, build_conversation, conversation_node
@@ -102,12 +103,12 @@ class Events:
 
 @contextmanager
 def served(app: FastAPI) -> Iterator[str]:
-    port = free_port()
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-    running = threading.Thread(target=server.run)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    listens = socket.create_server(("127.0.0.1", 0))  # before anybody asks
+    running = threading.Thread(target=server.run, args=([listens],))
     running.start()
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{listens.getsockname()[1]}"
     finally:
         server.should_exit = True
         running.join(60)

@@ -31,26 +31,26 @@ class Asked(TypedDict, total=False):
 
 
 async def asimulate(topic: str) -> str:
-    return (await persimchat.asimulate(topic, 2, out="runs", **FEW)).transcript()
+    return (await persimchat.asimulate(topic, 2, out="apps", **FEW)).transcript()
 
 
 async def aresume(topic: str) -> str:
-    run = await persimchat.asimulate(topic, 2, out="runs", **FEW)
+    run = await persimchat.asimulate(topic, 2, out="apps", **FEW)
     return (await persimchat.aresume(run.folder, max_messages=3)).transcript()
 
 
 async def abranch(topic: str) -> str:
-    run = await persimchat.asimulate(topic, 2, out="runs", **FEW)
-    return (await persimchat.abranch(run.folder, 1, say=(run.utterances[0].speaker, "Water."), out="runs")).transcript()
+    run = await persimchat.asimulate(topic, 2, out="apps", **FEW)
+    return (await persimchat.abranch(run.folder, 1, say=(run.utterances[0].speaker, "Water."), out="apps")).transcript()
 
 
 async def debate(topic: str) -> str:
-    run = await persimchat.asimulate(topic, 2, out="runs", mode="debate", judge="persona", **FEW)
+    run = await persimchat.asimulate(topic, 2, out="apps", mode="debate", judge="persona", **FEW)
     return run.transcript()
 
 
 async def story(_: str) -> str:
-    return (await persimchat.asimulate(ROOT / "personas/stories/tiny.yaml", model="offline", out="runs")).transcript()
+    return (await persimchat.asimulate(ROOT / "personas/stories/tiny.yaml", model="offline", out="apps")).transcript()
 
 
 async def tool(topic: str) -> str:
@@ -59,13 +59,13 @@ async def tool(topic: str) -> str:
 
 
 async def kept_tool(topic: str) -> str:
-    asks = persimchat.as_tool(persimchat.Settings(model="offline"), most_messages=2, out="runs")
+    asks = persimchat.as_tool(persimchat.Settings(model="offline"), most_messages=2, out="apps")
     return str(await asks.ainvoke({"topic": topic}))
 
 
 async def companion(topic: str) -> str:
     """A companion that is opened and closed at every call."""
-    opened = persimchat.acompanion("Jarmila", person="Petr", world="worlds/each", model="offline")
+    opened = persimchat.acompanion("Jarmila", person="Petr", world="apps/each", model="offline")
     async with await opened as jarmila:
         async for event in jarmila.asay(topic):
             if event.type == "answer":
@@ -80,7 +80,7 @@ TALKS: list[Any] = []
 async def open_companion(topic: str) -> str:
     """A companion that stays open, beside the graph."""
     if not TALKS:
-        world = "worlds/open"
+        world = "apps/open"
         TALKS.append(await persimchat.acompanion("Jarmila", person="Petr", world=world, model="offline"))
     async for event in TALKS[0].asay(topic):
         if event.type == "answer":
@@ -92,7 +92,7 @@ async def experiment(_: str) -> str:
     """An experiment of one cell; what is finished is not held again."""
     from persimchat.experiments import Experiment, arun_experiment
 
-    results = await arun_experiment(Experiment.model_validate(STUDY), "studies")
+    results = await arun_experiment(Experiment.model_validate(STUDY), "apps")
     return str(results.rows("measures"))
 
 

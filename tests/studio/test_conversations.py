@@ -242,7 +242,7 @@ async def test_nothing_is_asked_of_other_machines_and_no_files_are_left(
     called = [line.split() for line in server.addresses.read_text(encoding="utf-8").splitlines()]
     assert ["socket.connect", "127.0.0.1"] in called, "the record holds what it should: a model's server here"
     assert {address for _, address in called} <= {"127.0.0.1", "::1", "localhost", "None"}
-    assert {path.name for path in server.folder.iterdir()} <= {"langgraph.json", ".langgraph_api"}
+    assert {path.name for path in server.folder.iterdir()} <= {"langgraph.json", ".langgraph_api", "apps"}
     assert ".langgraph_api/" in (root / ".gitignore").read_text(encoding="utf-8").splitlines()
     log = server.log.read_text(encoding="utf-8")
     assert [words for words in ("Blocking", "Connection refused", "ConnectError") if words in log] == []
