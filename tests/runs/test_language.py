@@ -95,7 +95,7 @@ def test_a_companion(tmp_path: Path):
 async def test_english_says_nothing_of_it(tmp_path: Path):
     with LoopbackServer() as server:
         result = await persimchat.asimulate("Tea?", 2, model=server.model(), max_messages=2, out=tmp_path)
-        assert not any(TOLD.search(one.text) for one in server.requests)
+        assert not any(TOLD.search(one.text) or "\n\n</task>" in one.text for one in server.requests)
     assert "language" not in read_run(Path(str(result.folder))).manifest.settings.given
 
 
