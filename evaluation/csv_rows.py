@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ..reports.words import listed
 from ..state.document import read_text
 from ..state.errors import InputError, suggestion
 from ..state.plain_text import quoted
+from ..state.wording import listed
 
 Row = dict[str, str]
 _SEPARATORS: Final = ",;\t"

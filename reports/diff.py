@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from ..runs.events import Totals
-from ..runs.folder.lines import happening_in_words
+from ..runs.folder.lines import stand_in_words
 from ..runs.folder.parts import is_empty, is_none, totals
 from ..runs.folder.reading import Record, calls_of
 from .diff_charts import PrunedDifference, Update, Voted, pruned_differences, updates, votes
@@ -239,7 +239,7 @@ def _standings(a: Record, b: Record) -> list[Stands]:
 
     def last(record: Record) -> dict[str, str]:
         found = record.last_standings
-        return {name: happening_in_words(one).partition(" stands ")[2].rstrip(".") for name, one in found.items()}
+        return {name: stand_in_words(one) for name, one in found.items()}
 
     then, now = last(a), last(b)
     names = [name for name in dict.fromkeys([*names_of(a), *names_of(b)]) if name in then or name in now]

@@ -12,13 +12,14 @@ from ..runs.folder.lines import BALLOTS
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
 from ..state.minds.emotion import EMOTIONS
+from ..state.wording import t
 from .charts.lines import Lane, Mark, Series, lanes
-from .charts.model import ENGLISH, WIDTH, Chart, Point, Words
-from .charts.talk import IN_ENGLISH
+from .charts.model import WIDTH, Chart, Point
 from .diff_parting import Part, shared
 from .palette import people
 from .pruning_figures import Wording, wordings
 from .summary import minds_of, names_of
+from .words import emotion_name
 
 
 class Standpoint(Part):
@@ -150,10 +151,8 @@ def overlays(
     a: Record,
     b: Record,
     *,
-    named: Mapping[str, str] = IN_ENGLISH,
     parts: str = "",
     width: float = WIDTH,
-    words: Words = ENGLISH,
 ) -> list[Chart]:
     """Need to talk, openness and emotions of both runs; only charts in which any course differs.
 
@@ -162,17 +161,15 @@ def overlays(
     Args:
         a: one run.
         b: the other.
-        named: emotions in words.
         parts: what is said at the mark of the utterance at which they part.
         width: of the charts.
-        words: the texts.
     """
     names = list(dict.fromkeys([*names_of(a), *names_of(b)]))
     minds = [_by_agent(record) for record in (a, b)]
     needs = {name: _both(minds, name, lambda mind: mind.need_to_talk) for name in names}
     openness = {name: _both(minds, name, lambda mind: mind.openness) for name in names}
     felt = {name: _most_apart(minds, name) for name in names}
-    shown = {name: f"{name}: {named[felt[name][0]]}" for name in names}
+    shown = {name: f"{name}: {emotion_name(felt[name][0])}" for name in names}
     last = max([said.turn for record in (a, b) for said in record.utterances], default=0)
     marks = _parting(a, b, parts)
 
@@ -191,12 +188,12 @@ def overlays(
             )
             for name, both in courses.items()
         ]
-        return [lanes(title, rows, last=last, width=width, marks=marks, words=words)]
+        return [lanes(title, rows, last=last, width=width, marks=marks)]
 
     return [
-        *drawn(words.emotions, {name: both for name, (_, both) in felt.items()}, shown),
-        *drawn(words.needs, needs, {}),
-        *drawn(words.openness, openness, {}),
+        *drawn(t("charts.emotions"), {name: both for name, (_, both) in felt.items()}, shown),
+        *drawn(t("charts.needs"), needs, {}),
+        *drawn(t("charts.openness"), openness, {}),
     ]
 
 

@@ -18,10 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..runs.folder.parts import MindRecord, is_empty, is_none
 from ..state.minds.pruning import TEXT, Check, Pruned, PrunedItem
 from ..state.plain_text import one_line, shortened
+from ..state.wording import localised, t
 from .charts.bars import bars as chart_bars
 from .charts.model import Chart
 from .palette import Person
-from .words import decimal
+from .words import decimal, number_of_words
 
 MOST_OFTEN: Final = 3
 """How many pieces of information are named as those that were left out most often."""
@@ -199,26 +200,28 @@ def sentence(wording: Wording, *, these: bool = False) -> str:
         wording: the utterance.
         these: whether the pieces stand below: "without these 9 of 52".
     """
-    said = without(wording.pruned.removed, wording.pruned.units)
-    return f"{one_line(wording.agent)} spoke {said.replace('without', 'without these', 1) if these else said}"
+    said = without(wording.pruned.removed, wording.pruned.units, these=these)
+    return t("report.spoke_lacking", who=one_line(wording.agent), what=said)
 
 
-def without(removed: int, units: int) -> str:
-    """How many pieces were left out: "without 9 of 52 pieces of information"."""
-    of_all = f"{units:,} piece{'' if units == 1 else 's'} of information"
+def without(removed: int, units: int, *, these: bool = False) -> str:
+    """How many pieces were left out: "without 9 of 52 pieces of information"; of `these`, "without these 9 of 52"."""
     if not units:
-        return "with nothing that could be left out"
-    return f"without {removed:,} of {of_all}" if removed else f"with {'all of ' if units > 1 else ''}{of_all}"
+        return t("report.with_nothing")
+    pieces = t("report.pieces", n=units)
+    if not removed:
+        return t("report.with_all", pieces=pieces)
+    return t("report.without_these" if these else "report.without", removed=removed, pieces=pieces)
 
 
 def left_out(means: Lacking) -> str:
     """The means in a line: "λ 0.6, embedding; 25.0 of 30.0 pieces, 210.0 of 341.0 words an utterance, 59 % of …"."""
     knob = ", ".join(f"{strength:g}" for strength in means.lambdas)
-    by = ", ".join(means.methods) or "whole blocks only"
-    pieces = f"{means.mean_removed:,.1f} of {means.mean_units:,.1f} pieces of information"
-    words = f"{means.mean_words_removed:,.1f} of {means.mean_words:,.1f} words an utterance"
-    share = "" if means.mean_share is None else f", {percent(means.mean_share)} of the scores"
-    return f"λ {knob}, {by}: {pieces}, {words}{share}"
+    by = ", ".join(means.methods) or t("report.whole_blocks")
+    pieces = t("report.pieces_of", removed=decimal(means.mean_removed), of=decimal(means.mean_units))
+    words = t("report.words_each", removed=decimal(means.mean_words_removed), of=decimal(means.mean_words))
+    share = [] if means.mean_share is None else [t("report.share", percent=percent(means.mean_share))]
+    return f"λ {localised(knob)}, {by}: {', '.join([pieces, words, *share])}"
 
 
 def dominant(pruned: Pruned) -> tuple[PrunedItem, float] | None:
@@ -241,8 +244,8 @@ def dominance(pruned: Pruned) -> str:
     if found is None:
         return ""
     item, share = found
-    remedy = "split the description into traits" if item.kind == "description" else "split it or shorten it"
-    return f"one item ({item.kind.replace('_', ' ')}) holds {percent(share)} of the score; {remedy}"
+    remedy = t("report.split_description" if item.kind == "description" else "report.split_item")
+    return f"{t('report.dominant', kind=item.kind.replace('_', ' '), percent=percent(share))}; {remedy}"
 
 
 def warnings(spoken: Iterable[Wording]) -> list[str]:
@@ -354,12 +357,12 @@ def pruning_report(minds: Mapping[str, Sequence[MindRecord]], people: Mapping[st
     return PruningReport(
         means=left_out(means),
         by_turn=chart_bars(
-            "Words left out",
+            t("charts.left_out"),
             sorted(
                 ((one.pruned.turn, one.pruned.words_removed, people[one.agent]) for one in spoken),
                 key=lambda bar: bar[0],
             ),
-            lambda value: f"{decimal(value).removesuffix('.0')} words",
+            number_of_words,
         ),
         by_block=by_block(one.pruned for one in spoken),
         warnings=warnings(spoken),
@@ -375,13 +378,14 @@ def left_out_of(minds: Sequence[MindRecord]) -> list[LeftOut]:
 
 def _left_out(one: Wording) -> LeftOut:
     pruned = one.pruned
-    by = f"{pruned.method} of {pruned.scorer}" if pruned.scorer else pruned.method
-    share = "" if pruned.share is None else f", {percent(pruned.share)} of the scores"
-    words = f"{pruned.words_removed:,} of {pruned.words:,} words"
+    by = t("report.scored_by", method=pruned.method, scorer=pruned.scorer) if pruned.scorer else pruned.method
+    share = [] if pruned.share is None else [t("report.share", percent=percent(pruned.share))]
+    words = t("report.words_of", removed=pruned.words_removed, of=pruned.words)
     return LeftOut(
         turn=pruned.turn,
         sentence=sentence(one, these=True),
-        how=f"λ {pruned.strength:g}, {by if pruned.strength > 0 else 'whole blocks only'}: {words}{share}",
+        how=f"λ {localised(f'{pruned.strength:g}')}, {by if pruned.strength > 0 else t('report.whole_blocks')}: "
+        f"{', '.join([words, *share])}",
         warning=dominance(pruned),
         blocks=[
             (
@@ -399,10 +403,8 @@ def _left_out(one: Wording) -> LeftOut:
 
 def _check(number: int, check: Check) -> str:
     """The checks of one wording: "wording 1: 7, 8, 6 (7.0 on average), not said: …"."""
-    scores = (
-        f"{', '.join(map(str, check.scores))} ({decimal(check_mean(check))} on average)"
-        if check.scores
-        else "no usable answer"
-    )
+    scores = t("report.check_mean", scores=", ".join(map(str, check.scores)), mean=decimal(check_mean(check)))
+    taken = t("report.check_said" if check.taken else "report.check_dropped")
     comment = f": {check.comment}" if check.comment else ""
-    return f"wording {number}: {scores}, {'said' if check.taken else 'not said'}{comment}"
+    told = f"{scores if check.scores else t('report.check_none')}, {taken}{comment}"
+    return t("report.check", n=number, what=told)

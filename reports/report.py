@@ -15,12 +15,13 @@ from markupsafe import Markup
 
 from ..models.naming import OFFLINE
 from ..runs.folder.answers import interviews
-from ..runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
+from ..runs.folder.lines import conclusion_heading, edited
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
 from ..state.errors import InputError
 from ..state.plain_text import clean, one_line
 from ..state.stories.support import HIGHEST
+from ..state.wording import in_language, language, listed, localised, t, t_or
 from . import palette, words
 from .charts.drawing import style_sheet, svg
 from .charts.lines import Series, levels
@@ -42,10 +43,9 @@ from .guide import GroupSummary, summary_of
 from .palette import PEOPLE, Person, emotion_style, people
 from .pruning_figures import pruning_report
 from .report_transcript import FACES, Mindful, asides, entries, folded, mindful
-from .stances import AFTER_WHOM, Position, Stances, ledger, stances_of
+from .stances import Position, Stances, ledger, stances_of
 from .story_course import BeliefNow, CharacterNow, StoryCourse, Update, recorded_course
 from .summary import ending, minds_of, moderators_of, names_of, summarise
-from .words import seconds
 
 People = Mapping[str, Person]
 
@@ -99,7 +99,7 @@ def report_charts(talk: Talk) -> dict[str, Chart]:
         "openness": openness_chart(talk),
         "needs": need_chart(talk),
         "scores": score_chart(talk),
-        "responses": response_chart(talk, seconds),
+        "responses": response_chart(talk),
         "emotions": emotion_chart(talk, each=True, width=900),
     }
     return {key: chart for key, chart in found.items() if chart is not None}
@@ -182,8 +182,8 @@ def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> B
     legend = [(chr(ord("a") + place), f"p{place % len(PEOPLE)}", belief) for place, belief in enumerate(last.beliefs)]
     points = belief_lines(updates, last.name)
     lines = [Series(belief.text, letter, style, points[belief.text]) for letter, style, belief in legend]
-    title = f"Beliefs of {person.name}"
-    plot = levels(title, lines, height=150, highest=HIGHEST, axis="round", labels=50, values=(0, 50, 100))
+    title = t("report.beliefs_of", who=person.name)
+    plot = levels(title, lines, height=150, highest=HIGHEST, axis=t("charts.round"), labels=50, values=(0, 50, 100))
     return Beliefs(person, plot, legend)
 
 
@@ -195,12 +195,16 @@ NAME: Final = "report.html"
 
 _WORDS: Final = (
     words.cost,
+    words.block_name,
     words.came_out,
+    words.correction_name,
     words.corrections,
     words.count,
     words.decimal,
+    words.emotion_name,
     words.from_to,
-    words.listed,
+    words.module_name,
+    listed,
     words.seconds,
     words.spaced,
     words.trend,
@@ -246,11 +250,24 @@ def page_environment(*folders: Path) -> Environment:
     environment.globals["palette_style"] = palette.style
     environment.globals["chart_style"] = Markup(style_sheet())
     environment.globals["svg"] = svg
+    environment.globals.update(t=t, t_or=t_or, localised=localised, language=language)
+    environment.globals.update(module_name=words.module_name, correction_name=words.correction_name)
     return environment
 
 
-def report_html(record: Record) -> str:
-    """A run's report as HTML."""
+def report_html(record: Record, tag: str | None = None) -> str:
+    """A run's report as HTML.
+
+    Args:
+        record: of the run.
+        tag: of the language of its headings (BCP 47); by default, that of the run. What the catalogue of texts lacks
+            is in English.
+    """
+    with in_language(record.manifest.settings.language if tag is None else tag):
+        return _report(record)
+
+
+def _report(record: Record) -> str:
     summary = summarise(record)
     who = people(names_of(record), _roles(record))
     minds = minds_by_agent(record)
@@ -269,8 +286,6 @@ def report_html(record: Record) -> str:
             story=story,
             pruning=pruning_report(minds, who),
             group=summary_of(record) if record.guide is not None else None,
-            condition=CONDITION,
-            disclaimer=DISCLAIMER,
             chunks=folded(
                 entries(record, who), [update.turn for update in story.course.standings] if story is not None else ()
             ),
@@ -279,7 +294,6 @@ def report_html(record: Record) -> str:
             messages=message_bars({agent.name: agent.speech.utterances for agent in summary.agents}, who),
             verdicts=record.verdicts,
             moved=_moved(rows, record),
-            after_whom=AFTER_WHOM,
             interviews=interviews(record.interviews),
             minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
             settings={name: _shown(value) for name, value in record.manifest.settings.model_dump().items()},
@@ -291,7 +305,8 @@ def report_html(record: Record) -> str:
 
 def _roles(record: Record) -> dict[str, str]:
     """The roles of those who are not agents: people, and speakers who are not participants."""
-    return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
+    moderator, person = t("report.role_moderator"), t("report.role_person")
+    return dict.fromkeys(moderators_of(record), moderator) | dict.fromkeys(record.manifest.people, person)
 
 
 def _moved(rows: list[Position], record: Record) -> list[tuple[Stances, list[Position]]]:
@@ -311,9 +326,9 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def write_report(record: Record, path: Path, *, force: bool = False) -> None:
-    """Write a run's report; raises as `write_page`."""
-    write_page(path, lambda: report_html(record), what="the report", force=force)
+def write_report(record: Record, path: Path, *, force: bool = False, tag: str | None = None) -> None:
+    """Write a run's report in a language, as `report_html` has it; raises as `write_page`."""
+    write_page(path, lambda: report_html(record, tag), what="the report", force=force)
 
 
 def write_page(path: Path, page: Callable[[], str], *, what: str, force: bool = False) -> None:
@@ -356,11 +371,12 @@ def _replace(path: Path, text: str) -> None:
 # The summary of a focus group as one page to print: HTML without scripts and without a network
 
 
-def summary_page(summary: GroupSummary) -> str:
-    """The page of a focus group's summary."""
-    return page_environment().get_template("guide.html.jinja").render(s=summary, disclaimer=DISCLAIMER)
+def summary_page(summary: GroupSummary, tag: str) -> str:
+    """The page of a focus group's summary, in a language (BCP 47) as `report_html`."""
+    with in_language(tag):
+        return page_environment().get_template("guide.html.jinja").render(s=summary)
 
 
-def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:
+def write_summary(summary: GroupSummary, path: Path, tag: str, *, force: bool = False) -> None:
     """Write the page; raises as `write_page`."""
-    write_page(path, lambda: summary_page(summary), what="the summary", force=force)
+    write_page(path, lambda: summary_page(summary, tag), what="the summary", force=force)

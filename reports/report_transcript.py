@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 from ..runs.events import Analysed, Judged, Silenced, Uttered
-from ..runs.folder.lines import RecordedIntervention, happening_in_words
+from ..runs.folder.lines import RecordedIntervention, happening_in_words, silence_in_words
 from ..runs.folder.parts import MindRecord, Thought
 from ..runs.folder.reading import Record
 from ..state.minds.emotion import EMOTIONS
 from ..state.plain_text import one_line
+from ..state.wording import listed, t
 from .palette import Person
 from .pruning_figures import LeftOut, left_out_of
 from .summary import count_words
-from .words import compact, listed, spaced
+from .words import compact, spaced
 
 _SHOWN: Final = ("say", "answer", "choose")
 """Interventions that are utterances or happenings of the transcript, so that they need no second mention."""
-
-_NOT_DONE: Final = {
-    "awaken": "begins without a first feeling",
-    "hear": "did not hear this",
-    "think": "had no thoughts meanwhile",
-    "speak": "is silent",
-    "stocktake": "could not take stock",
-    "choose": "chose nobody to talk to",
-    "summarise": "kept nothing of the talk",
-    "review": "did not look back on the round",
-    "ballot": "did not vote",
-}
 
 
 @dataclass(frozen=True)
@@ -61,31 +50,25 @@ def asides(record: Record) -> list[Aside]:
 
 def _silence(silence: Silenced) -> Aside:
     turn = silence.turn if silence.step != "speak" else max(0, silence.turn - 1)  # as in transcript.md
-    if silence.why == "passed":
-        return Aside(turn, "silence", f"{silence.agent} passes.")
-    not_done = _NOT_DONE.get(silence.step, "is silent")
-    return Aside(turn, "silence", f"{silence.agent} {not_done}{f': {silence.why}' if silence.why else '.'}")
-
-
-def _who(more: dict[str, Any]) -> str:
-    return compact(more.get("agent", "A participant"))
-
-
-_WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    "topic": lambda more: f"The topic is now: {compact(more.get('topic', ''))}",
-    "hand": lambda more: (
-        f"{more.get('agent', 'A participant')} {'raised' if more.get('raised', True) else 'lowered'} a hand."
-    ),
-    "floor": lambda more: f"{_who(more)} was given the floor.",
-    "stop": lambda more: "The conversation was stopped.",
-    "pause": lambda more: "The conversation was paused.",
-}
+    return Aside(turn, "silence", silence_in_words(silence))
 
 
 def _intervention(done: RecordedIntervention) -> Aside:
-    known = _WORDS.get(done.do)
     more = {key: value for key, value in done.more.items() if value is not None}
-    words = known(more) if known else f"{spaced(done.do)}{f': {compact(more)}' if more else ''}"
+    who = compact(more.get("agent", t("report.a_participant")))
+    match done.do:
+        case "topic":
+            words = t("transcript.topic", topic=compact(more.get("topic", "")))
+        case "hand":
+            words = t("report.did_hand_up" if more.get("raised", True) else "report.did_hand_down", who=who)
+        case "floor":
+            words = t("report.did_floor", who=who)
+        case "stop":
+            words = t("report.did_stop")
+        case "pause":
+            words = t("report.did_pause")
+        case _:
+            words = f"{spaced(done.do)}{f': {compact(more)}' if more else ''}"
     return Aside(done.turn, "intervention", words)
 
 
@@ -204,7 +187,7 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
             words=count_words(utterance.text),
             score=scores.get(utterance.turn),
             verdict=verdicts.get(utterance.turn),
-            heard_by="" if utterance.heard_by is None else listed([one_line(name) for name in utterance.heard_by]),
+            heard_by="" if utterance.heard_by is None else listed(utterance.heard_by),
             listened=listed(listened.get(utterance.turn, [])),
             before=[aside for aside in between if aside.turn < utterance.turn] if place == 0 else [],
             after=[aside for aside in between if utterance.turn <= aside.turn < next_turns[place]],
@@ -228,7 +211,9 @@ def folded(transcript: Sequence[Entry], cuts: Sequence[int] = ()) -> list[Chunk]
     parts = [transcript[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
     return [
         Chunk(
-            f"Utterances {part[0].utterance.turn:,} to {part[-1].utterance.turn:,}", place in (0, len(parts) - 1), part
+            t("report.part", first=part[0].utterance.turn, last=part[-1].utterance.turn),
+            place in (0, len(parts) - 1),
+            part,
         )
         for place, part in enumerate(parts)
     ]

@@ -24,10 +24,8 @@ from ..state.baselines.rounds import sides
 from ..state.debates.answers import AnswerFormat, same_answer
 from ..state.stories.story import NOBODY
 from ..state.visibility import is_heard
+from ..state.wording import t
 from .summary import mean
-
-AFTER_WHOM: Final = "Credit says after whom somebody moved, not because of whom."
-"""What every reader of credit is told."""
 
 
 @dataclass(frozen=True)
@@ -356,7 +354,7 @@ class Stances:
     @property
     def where(self) -> str:
         """The source in words: "verdicts", "the poll “Tea?”"."""
-        return f"the poll “{self.ask or self.poll}”" if self.poll else self.source
+        return t("report.where_poll", ask=self.ask or self.poll) if self.poll else t(f"report.where_{self.source}")
 
     @property
     def moves(self) -> int:

@@ -21,6 +21,7 @@ from ..runs.folder.manifest import Branch, JudgementCounts, Manifest, Resumed
 from ..runs.folder.parts import MindRecord, is_empty, is_none
 from ..runs.folder.reading import Record
 from ..state.settings import BASELINES
+from ..state.wording import t
 from . import words
 from .pruning_figures import Lacking, by_agent, lacking, wordings
 
@@ -359,7 +360,7 @@ def ending(summary: Summary) -> str:
     reason, source = summary.stop_reason, summary.stop_source
     if source in BASELINES:  # a baseline's rounds were over, although the reason says message_limit
         return summary.stop_detail
-    why = words.NO_ENDING if reason is None else words.ENDINGS.get(reason, words.spaced(reason))
-    by = f" (source: {words.spaced(source)})" if source not in ("", reason) else ""
+    over = t("report.over", why=words.why_over(reason), n=summary.total.utterances)
+    by = f" ({t('report.source', what=words.spaced(source))})" if source not in ("", reason) else ""
     more = f". {summary.stop_detail}" if summary.stop_detail and source not in ("judge", "message_limit") else ""
-    return f"{why}, after {words.count(summary.total.utterances, 'utterance')}{by}{more}"
+    return f"{over}{by}{more}"

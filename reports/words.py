@@ -1,33 +1,22 @@
-"""Figures and endings in words, shared by the report and the terminal."""
+"""Figures and endings in words, shared by terminal, page and reports; in the current language."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from ..runs.events import Totals
 from ..runs.folder.manifest import Branch, JudgementCounts, Resumed
+from ..state.plain_text import clean
+from ..state.wording import localised, t, t_or
 
-ENDINGS: Final = {
-    "message_limit": "the message limit was reached",
-    "consensus": "consensus was reached",
-    "closed": "the conversation came to its end",
-    "guide": "the last question of the guide was done",
-    "settled": "the story was settled",
-    "finished": "the story's rounds were over",
-    "budget": "the budget was used up",
-    "stopped": "it was stopped before its end",
-    "error": "an error ended it",
-}
-"""Why a run is over, by its stop_reason."""
-
-NO_ENDING: Final = "no ending is recorded (it is still running, or was killed)"
 UNKNOWN: Final = "–"
 """Shown for a figure that is not known."""
 
 _RISING, _FALLING, _STEADY = "↑", "↓", "→"
+_TRENDS: Final = {_RISING: "rising", _FALLING: "falling", _STEADY: "steady"}
 _PLAIN: Final = str.maketrans({"λ": "lambda", _RISING: "^", _FALLING: "v", _STEADY: "->", "–": "-", "−": "-"})
 
 
@@ -41,8 +30,33 @@ def spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
+def module_name(name: str) -> str:
+    """A module's name in the current language; an unknown one as it is."""
+    return t_or(f"minds.module_{name}", spaced(clean(name)))
+
+
+def emotion_name(name: str) -> str:
+    """An emotion, or calm, in the current language."""
+    return t_or(f"common.emotion_{name}", name)
+
+
+def block_name(tag: str) -> str:
+    """The name of a prompt's block in the current language; another one's tag in words."""
+    return t_or(f"minds.block_{tag}", spaced(tag))
+
+
+def correction_name(name: str) -> str:
+    """A correction of an utterance's wording in the current language."""
+    return t_or(f"chat.corrected_{name}", spaced(name))
+
+
+def why_over(reason: str | None) -> str:
+    """Why a run is over, by its stop_reason; None is a run without an ending."""
+    return t("report.ended_none") if reason is None else t_or(f"report.ended_{reason}", spaced(reason))
+
+
 def count(number: int, thing: str) -> str:
-    """A number and its noun: "1 utterance", "2,000 utterances"."""
+    """A number and its noun in English: "1 utterance", "2,000 utterances"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
@@ -56,19 +70,24 @@ def when(moment: str) -> str:
 
 def whole(value: int | None) -> str:
     """A whole number, thousands apart."""
-    return UNKNOWN if value is None else f"{value:,}"
+    return UNKNOWN if value is None else localised(f"{value:,}")
 
 
 def decimal(value: float | None) -> str:
     """A number with one decimal."""
-    return UNKNOWN if value is None else f"{value:,.1f}"
+    return UNKNOWN if value is None else localised(f"{value:,.1f}")
+
+
+def number_of_words(value: float) -> str:
+    """A number of words, with one decimal where it is none."""
+    return t("insights.words", n=int(value)) if value == int(value) else decimal(value)
 
 
 def seconds(value: float | None) -> str:
     """Seconds with three significant digits or so: "0.93 s", "16.0 s", "1,250 s"."""
     if value is None:
         return UNKNOWN
-    return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f} s"
+    return t("insights.seconds", value=localised(f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"))
 
 
 def trend(value: float | None, unit: str = "") -> str:
@@ -80,12 +99,12 @@ def trend(value: float | None, unit: str = "") -> str:
         arrow, shown = _STEADY, "0.00"
     else:
         arrow = _RISING if value > 0 else _FALLING
-    return f"{arrow} {shown.replace('-', '−')}{' ' + unit if unit else ''}"
+    return f"{arrow} {localised(shown.replace('-', '−'))}{' ' + unit if unit else ''}"
 
 
 def trend_in_words(value: float | None) -> str:
     """The explanation of a trend's arrow."""
-    return "" if value is None else {"↑": "rising", "↓": "falling", "→": "steady"}[trend(value)[0]]
+    return "" if value is None else t(f"report.trend_{_TRENDS[trend(value)[0]]}")
 
 
 def from_to(first: int | None, last: int | None) -> str:
@@ -96,18 +115,15 @@ def from_to(first: int | None, last: int | None) -> str:
 def cost(totals: Totals) -> str:
     """What was paid."""
     if totals.cost_usd is None:
-        return "unknown"
-    return f"${totals.cost_usd:,.4f}" if totals.cost_usd else "none"
-
-
-def listed(names: list[str]) -> str:
-    """Names in a row: "A", "A and B", "A, B and C"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+        return t("report.cost_unknown")
+    if not totals.cost_usd:
+        return t("report.cost_none")
+    return t("insights.dollars", value=localised(f"{totals.cost_usd:,.4f}"))
 
 
 def with_people(names: list[str], people: list[str]) -> list[str]:
     """Names; people are marked."""
-    return [f"{name} (person)" if name in people else name for name in names]
+    return [t("minds.person", name=name) if name in people else name for name in names]
 
 
 def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
@@ -115,12 +131,11 @@ def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
     parts = []
     if branch is not None:
         why = f" ({spaced(branch.why)})" if branch.why else ""
-        changed = f"; changed: {compact(branch.changed)}" if branch.changed else ""
-        parts.append(f"a branch of {branch.of} at turn {branch.turn}{why}{changed}")
+        changed = t("report.changed", what=compact(branch.changed)) if branch.changed else ""
+        parts.append("; ".join(filter(None, [t("report.branch", of=branch.of, turn=branch.turn) + why, changed])))
     for again in resumed:
-        where = "" if again.turn is None else f" at turn {again.turn}"
-        changed = f" (changed: {compact(again.changed)})" if again.changed else ""
-        parts.append(f"resumed{where}{changed}")
+        begun = t("report.resumed") if again.turn is None else t("report.resumed_at", turn=again.turn)
+        parts.append(f"{begun} ({t('report.changed', what=compact(again.changed))})" if again.changed else begun)
     return "; ".join(parts)
 
 
@@ -135,12 +150,18 @@ def compact(value: Any) -> str:
     return json.dumps(value)
 
 
-def came_out(counts: Mapping[str, JudgementCounts], outcome: Literal["failed", "corrected"]) -> str:
+def came_out(
+    counts: Mapping[str, JudgementCounts],
+    outcome: Literal["failed", "corrected"],
+    named: Callable[[str], str] = spaced,
+) -> str:
     """Modules with such judgements, and how many: "emotion 3 of 15, planning 1 of 8"; empty for none."""
     shown = {name: (getattr(row, outcome), row.asked) for name, row in counts.items()}
-    return ", ".join(f"{spaced(name)} {number:,} of {asked:,}" for name, (number, asked) in shown.items() if number)
+    return ", ".join(
+        f"{named(name)} {t('report.of', n=number, of=asked)}" for name, (number, asked) in shown.items() if number
+    )
 
 
-def corrections(counts: dict[str, int]) -> str:
+def corrections(counts: dict[str, int], named: Callable[[str], str] = spaced) -> str:
     """Corrections and how often each was made: "asked again 2, name removed 1"."""
-    return ", ".join(f"{spaced(name)} {number:,}" for name, number in counts.items())
+    return ", ".join(f"{named(name)} {whole(number)}" for name, number in counts.items())

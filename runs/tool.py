@@ -22,8 +22,8 @@ from ..state.persona import Persona
 from ..state.plain_text import one_line
 from ..state.scenario import Scenario
 from ..state.settings import Settings
+from ..state.wording import t
 from .api import Result, asimulate
-from .folder.lines import CONDITION
 
 Kind = Literal["discussion", "debate"]
 """The conversations that an agent can ask for."""
@@ -136,7 +136,7 @@ def report(topic: str, result: Result) -> str:
         come_to = "Everybody agrees on" if result.conclusion.consensus else "No consensus. The majority's position"
         lines += [f"{come_to}: {one_line(result.conclusion.answer)}", f"Why: {one_line(result.conclusion.reasoning)}"]
         if result.conclusion.conditional:
-            lines += [f"{CONDITION}: {one_line(result.conclusion.conditional)}"]
+            lines += [f"{t('transcript.conditions')}: {one_line(result.conclusion.conditional)}"]
     if result.verdicts:
         lines += ["Positions:"]
         for held in result.verdicts[-1].positions:

@@ -13,9 +13,10 @@ from typer.core import TyperCommand
 
 from ...state.errors import InputError
 from ...state.folders import RESULTS
+from ...state.wording import t
 from ..output import say
 from .option_groups import WantedAsking
-from .options import OUT, JsonObject, Runs, RunsIn, option
+from .options import OUT, JsonObject, ReportLanguage, Runs, RunsIn, option
 from .setting_command import with_classes
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def stances(
     No model is asked. Credit for a move is shared among the others who held the new position and were heard since; it
     says after whom somebody moved, not because of whom.
     """
-    from ...reports.stances import AFTER_WHOM, SOURCES, ledger, stances_of
+    from ...reports.stances import SOURCES, ledger, stances_of
     from ...runs.folder.reading import read_run
     from ...state.errors import InputError, suggestion
     from .finding import find_run
@@ -302,7 +303,7 @@ def stances(
         return {
             "runs": {run: [{**asdict(one), "values": one.values()} for one in own] for run, own in found.items()},
             "ledger": [{"run": run, **asdict(row)} for run, own in rows.items() for row in own],
-            "notes": [AFTER_WHOM],
+            "notes": [t("report.after_whom")],
         }
 
     finish(as_json, data, lambda look: shown(found, look), written)
@@ -452,6 +453,7 @@ def guide(
     runs: RunsIn = OUT,
     out: Annotated[Path | None, option("evaluate_guide", "out")] = None,
     force: Annotated[bool, option("evaluate_guide", "force")] = False,
+    language: ReportLanguage = None,
     *,
     asking: WantedAsking,
 ) -> None:
@@ -484,9 +486,10 @@ def guide(
     for one in questions:
         plan = Plan(one.respondent, [one.part], "1 focus group", command="persimchat evaluate guide")
         notes += plan.carry_out(yes=asking.yes)
-    found = summary_of(read_run(folder), judge.name if judge is not None else None)
+    record = read_run(folder)
+    found = summary_of(record, judge.name if judge is not None else None)
     if out is not None:
-        write_summary(found, out, force=force)
+        write_summary(found, out, language or record.manifest.settings.language, force=force)
     from ..views.evaluations import guide as shown
     from ..views.tables import finish
 

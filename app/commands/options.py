@@ -60,6 +60,7 @@ RunsOut = Annotated[Path, option("runs_out")]
 RunsIn = Annotated[Path, option("runs_in")]
 """The same where `--out` is the folder of what the command writes."""
 Json = Annotated[bool, option("json")]
+ReportLanguage = Annotated[str | None, option("report_language")]
 JsonObject = Annotated[bool, option("json_object")]
 Quiet = Annotated[bool, option("quiet")]
 Host = Annotated[str, option("host")]

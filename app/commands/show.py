@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from ...state.errors import InputError
 from ..output import say
-from .options import OUT, JsonObject, RunsOut, option
+from .options import OUT, JsonObject, ReportLanguage, RunsOut, option
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -17,6 +17,7 @@ EXAMPLES: Final = """\b
   persimchat show conversations/20261121-030426-tea-6573 --json
   persimchat show latest --html
   persimchat show latest --html report.html --force
+  persimchat show latest --html --language de
 
 \b
 [bold]Exit codes[/bold]
@@ -29,6 +30,7 @@ def show(
     file: Annotated[Path | None, option("show", "file")] = None,
     html: Annotated[bool, option("show", "html")] = False,
     force: Annotated[bool, option("show", "force")] = False,
+    language: ReportLanguage = None,
     as_json: JsonObject = False,
     out: RunsOut = OUT,
 ) -> None:
@@ -38,9 +40,9 @@ def show(
     """
     if html and as_json:
         raise InputError("--html and --json contradict each other", remedy="Leave one of them out.")
-    if not html and (file is not None or force):
+    if not html and (file is not None or force or language is not None):
         raise InputError(
-            f"{'a file' if file is not None else '--force'} needs --html",
+            f"{'a file' if file is not None else '--force' if force else '--language'} needs --html",
             where="persimchat show",
             remedy="Add --html, or leave it out.",
         )
@@ -53,7 +55,7 @@ def show(
         from ...reports.report import NAME, write_report
 
         path = file if file is not None else record.path / NAME
-        write_report(record, path, force=force)
+        write_report(record, path, force=force, tag=language)
         say(str(path))
         return
 

@@ -11,8 +11,9 @@ from rich.table import Table
 from ...reports.diff import Comparison, End
 from ...reports.diff_charts import PrunedDifference, Standpoint, WordedWithout
 from ...reports.diff_parting import MindDifference, Parting, Recall, Said
-from ...reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
+from ...reports.words import UNKNOWN, compact, count, spaced, whole, why_over
 from ...runs.folder.lines import edited
+from ...state.wording import listed
 from .tables import Look, apart, facts, table
 
 _MOST_THEMES = 3
@@ -230,7 +231,7 @@ def _end(end: End, after: int | None) -> Iterable[tuple[str, str]]:
     cost = UNKNOWN if end.cost_usd is None else f"${end.cost_usd:,.4f}" if end.cost_usd else "none"
     agreed = UNKNOWN if end.consensus is None else "yes" if end.consensus else "no"
     return [
-        ("ending", NO_ENDING if reason is None else ENDINGS.get(reason, spaced(reason))),
+        ("ending", why_over(reason)),
         ("detail", end.stop_detail or UNKNOWN),
         ("consensus", agreed),
         ("answer", UNKNOWN if end.answer is None else end.answer),

@@ -17,11 +17,12 @@ from ...evaluation.polls import Tally, tallies
 from ...evaluation.statistics.effects import Kappa
 from ...evaluation.statistics.intervals import Estimate
 from ...reports.guide import MOST_QUOTES, Answers, GroupSummary, Positions, Stand
-from ...reports.stances import AFTER_WHOM, Holder, Stances
-from ...reports.words import UNKNOWN, count, decimal, listed, whole
+from ...reports.stances import Holder, Stances
+from ...reports.words import UNKNOWN, count, decimal, whole
 from ...runs.folder.answers import PollAnswer
 from ...state.plain_text import one_line
 from ...state.poll import Poll
+from ...state.wording import listed, t
 from .tables import Look, facts, heading, table
 
 _UNIT: Final = (
@@ -240,7 +241,7 @@ def _sources(found: Mapping[str, Sequence[Stances]], look: Look) -> Iterator[Ren
     kept, held = (sum(getattr(one, name) for own in found.values() for one in own) for name in ("kept", "held"))
     if held and sum(map(len, found.values())) > 1:
         yield look(f"Altogether, the first position of {kept} of {held} was their last.")
-    yield look(AFTER_WHOM)
+    yield look(t("report.after_whom"))
 
 
 def _source(title: str, one: Stances, look: Look) -> Iterator[RenderableType]:

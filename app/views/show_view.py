@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...reports.pruning_figures import Lacking, left_out, percent, piece
-from ...reports.stances import AFTER_WHOM, Holder, Stances
+from ...reports.stances import Holder, Stances
 from ...reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary, ending, mean
 from ...reports.words import (
     UNKNOWN,
@@ -22,7 +22,6 @@ from ...reports.words import (
     decimal,
     from_to,
     lineage,
-    listed,
     seconds,
     spaced,
     trend,
@@ -32,7 +31,8 @@ from ...reports.words import (
 from ...runs.events import Happened, Totals
 from ...runs.folder.answers import InterviewAnswer, RecordedJudgement
 from ...runs.folder.answers import interviews as by_interview
-from ...runs.folder.lines import CONDITION, DISCLAIMER
+from ...runs.folder.lines import DISCLAIMER
+from ...state.wording import listed, t
 from .tables import Look, apart, facts, heading, table
 from .text import mood, used
 
@@ -67,7 +67,7 @@ def shown(
         _verdicts(summary, look),
         _standings(summary, look),
         *moved,
-        look(AFTER_WHOM) if moved else None,
+        look(t("report.after_whom")) if moved else None,
         _judgements(judged, look),
         _interviews(interviewed, look),
         _used("module", summary.usage_by_module, look),
@@ -100,7 +100,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         under = " under conditions" if conclusion.conditional else ""
         yield f"{'consensus' if conclusion.consensus else without}{under}", conclusion.answer
         if conclusion.conditional:
-            yield CONDITION.lower(), conclusion.conditional
+            yield t("transcript.conditions").lower(), conclusion.conditional
         by = f"; so says: {spaced(conclusion.by)}" if conclusion.by else ""
         who = f": {listed(conclusion.supporters)}" if conclusion.supporters else ""
         yield "held by", f"{len(conclusion.supporters)} of {len(summary.participants)}{who}{by}"

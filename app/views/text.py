@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ...reports.words import ENDINGS, count
+from ...reports.words import count, why_over
 from ...runs.events import Concluded, Stopped, Totals
-from ...runs.folder.lines import CONDITION, conclusion_heading
+from ...runs.folder.lines import conclusion_heading
 from ...state.minds.emotion import dominant
 from ...state.plain_text import one_line
 from ...state.settings import BASELINES
+from ...state.wording import t
 
 GLYPHS: Final[dict[str, str]] = {
     "happiness": ":)",
@@ -62,7 +63,7 @@ def ending(stopped: Stopped) -> str:
         stopped.source in BASELINES
     ):  # the method's own words: its rounds are over, but the message limit was not reached
         return one_line(stopped.detail).rstrip(".")
-    why = ENDINGS[stopped.reason]
+    why = why_over(stopped.reason)
     if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
         words = one_line(stopped.detail).rstrip(".")
         why = words[:1].lower() + words[1:]
@@ -78,7 +79,9 @@ def concluded(conclusion: Concluded) -> tuple[str, str, str]:
     """A debate's conclusion in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
     heading = conclusion_heading(conclusion.consensus, conclusion.by, conditional=bool(conclusion.conditional))
-    condition = f"; {CONDITION.lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
+    condition = (
+        f"; {t('transcript.conditions').lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
+    )
     return heading, f"{one_line(conclusion.answer)}{condition}", f"held by {held}" if held else ""
 
 

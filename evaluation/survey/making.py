@@ -22,10 +22,11 @@ from pydantic import BaseModel, Field
 from ...reports.report import page_environment
 from ...reports.summary import count_words
 from ...reports.tables import markdown, write_table
-from ...reports.words import count, listed
+from ...reports.words import count
 from ...runs.folder.lines import DISCLAIMER
 from ...state.errors import InputError
 from ...state.plain_text import one_line
+from ...state.wording import listed
 from ..transcripts import Conversation, read_conversation, without_people
 from .key import FORMAT, KEY, Key, KeyItem, KeySystem, KeyTopic, scale
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
+from ...state.wording import t
 from ..palette import Person
 from .lines import AXIS, turn_texts
-from .model import ENGLISH, MOST_POINTS, WIDTH, Cell, Chart, Scale, Text, Words, bin_size, over_turns, step_for, ticks
+from .model import MOST_POINTS, WIDTH, Cell, Chart, Scale, Text, bin_size, over_turns, step_for, ticks
 
 Bar = tuple[int, float, Person]
 """The number of an utterance, a value, and who spoke."""
@@ -24,7 +25,6 @@ def bars(
     width: float = WIDTH,
     height: float = 150.0,
     note: str = "",
-    words: Words = ENGLISH,
 ) -> Chart:
     """A value of each utterance as a bar in its speaker's colour, and the mean of all as a dashed line.
 
@@ -36,7 +36,6 @@ def bars(
         width: of the chart.
         height: of the chart.
         note: is shown below.
-        words: the texts.
     """
     end = values[-1][0] if last is None else last
     size = bin_size(len(values), MOST_POINTS)
@@ -53,7 +52,7 @@ def bars(
     for group, value in zip(groups, heights, strict=True):
         (first, _, person), (to, _, _) = group[0], group[-1]
         start = x(first) - column * 0.38
-        said = words.bar.format(turn=first, name=person.name, value=worded(value))
+        said = t("charts.bar", turn=first, name=person.name, value=worded(value))
         cells.append(
             Cell(
                 x=round(start, 2),
@@ -61,7 +60,7 @@ def bars(
                 width=round(x(to) + column * 0.38 - start, 2),
                 height=round(max(bottom - y(value), 0.5), 1),
                 style=person.style if size == 1 else "many",
-                title=said if size == 1 else words.bars.format(first=first, last=to, value=worded(value)),
+                title=said if size == 1 else t("charts.bars", first=first, last=to, value=worded(value)),
                 turn=first,
                 below=person.initials if initials else "",
             )
@@ -70,8 +69,11 @@ def bars(
     decimals = 0 if step_for(max(most, steps[-1]), 3) >= 1 else 1 if step_for(max(most, steps[-1]), 3) >= 0.1 else 2
     return Chart(
         title=title,
-        description=words.bars_in_words.format(
-            n=len(values), mean=worded(average), high=worded(max(value for _, value, _ in values))
+        description=t(
+            "charts.bars_in_words",
+            n=len(values),
+            mean=worded(average),
+            high=worded(max(value for _, value, _ in values)),
         ),
         width=width,
         height=height,
@@ -89,8 +91,11 @@ def bars(
         rule=y(average),
         note=" ".join(
             part
-            for part in (note, words.mean_line.format(mean=worded(average)), words.thinned.format(n=size) * (size > 1))
+            for part in (note, t("charts.mean_line", mean=worded(average)), t("charts.thinned", n=size) * (size > 1))
             if part
         ),
-        table=[[words.turn, words.speaker, title], *((turn, person.name, value) for turn, value, person in values)],
+        table=[
+            [t("charts.turn"), t("charts.speaker"), title],
+            *((turn, person.name, value) for turn, value, person in values),
+        ],
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...state.wording import t
 from .model import (
-    ENGLISH,
     MOST_POINTS,
     WIDTH,
     Chart,
@@ -17,7 +17,6 @@ from .model import (
     Scale,
     Table,
     Text,
-    Words,
     area,
     bin_size,
     binned,
@@ -88,9 +87,10 @@ def turn_texts(first: float, last: float, scale: Scale, y: float, most: int = 7)
     return [Text(scale(value), y, f"{value:,.0f}", "", "middle") for value in ticks(first, last, most, least_step=1)]
 
 
-def in_words(name: str, values: Sequence[float], words: Words = ENGLISH) -> str:
+def in_words(name: str, values: Sequence[float]) -> str:
     """A line in words, for those who do not see it."""
-    return words.course.format(
+    return t(
+        "charts.course",
         name=name,
         first=f"{values[0]:g}",
         last=f"{values[-1]:g}",
@@ -99,14 +99,14 @@ def in_words(name: str, values: Sequence[float], words: Words = ENGLISH) -> str:
     )
 
 
-def described(series: Iterable[Series], words: Words = ENGLISH) -> str:
+def described(series: Iterable[Series]) -> str:
     """Lines in words."""
-    return " ".join(in_words(one.name, [value for _, value in one.points], words) for one in series if one.points)
+    return " ".join(in_words(one.name, [value for _, value in one.points]) for one in series if one.points)
 
 
-def notes(size: int, note: str = "", words: Words = ENGLISH) -> str:
+def notes(size: int, note: str = "") -> str:
     """A note, followed by that on thinning if a point stands for several turns."""
-    return " ".join(part for part in (note, words.thinned.format(n=size) if size > 1 else "") if part)
+    return " ".join(part for part in (note, t("charts.thinned", n=size) if size > 1 else "") if part)
 
 
 def data_of(series: Sequence[Series], axis: str) -> Table:
@@ -121,13 +121,13 @@ def marked(marks: Iterable[Mark], x: Scale, y: float) -> list[Dot]:
     return [Dot(x(turn), y, said, style, turn) for turn, style, said in marks]
 
 
-def _dots(one: Series, points: Sequence[Point], axis: str, words: Words) -> list[Dot]:
+def _dots(one: Series, points: Sequence[Point], axis: str) -> list[Dot]:
     """The points of a line that is not thinned."""
     found = []
     for place, ((turn, value), (x, y)) in enumerate(zip(one.points, points, strict=True)):
-        said = words.point.format(name=one.name, axis=axis, x=f"{turn:g}", value=f"{value:g}")
+        said = t("charts.point", name=one.name, axis=axis, x=f"{turn:g}", value=f"{value:g}")
         strong = place in one.strong
-        title = words.emphasised.format(point=said, what=one.what) if strong else said
+        title = t("charts.emphasised", point=said, what=one.what) if strong else said
         found.append(Dot(x, y, title, "strong" if strong else "", int(turn)))
     return found
 
@@ -142,7 +142,6 @@ def lanes(
     highest: float = 10,
     marks: Sequence[Mark] = (),
     note: str = "",
-    words: Words = ENGLISH,
 ) -> Chart:
     """Small multiples of levels over turns: a lane for each row, with one common axis of turns.
 
@@ -155,7 +154,6 @@ def lanes(
         highest: the level at a lane's top; 0 is at its bottom.
         marks: in a row along the top.
         note: is shown below.
-        words: the texts.
     """
     drawn = [row for row in rows if any(one.points for one in row.series)]
     series = [one for row in drawn for one in row.series if one.points]
@@ -180,7 +178,7 @@ def lanes(
                     style=f"{one.style} solid" if one is row.series[0] else f"{one.style} dashed",
                     path=path(points),
                     area=area(points, y(0)) if not number else "",
-                    dots=_dots(one, points, words.turn, words) if dotted else (),
+                    dots=_dots(one, points, t("charts.turn")) if dotted else (),
                     label=f"{one.label} {one.points[-1][1]:g}".strip(),
                     label_x=right + 5,
                     label_y=round(beside + 4, 1),
@@ -191,7 +189,7 @@ def lanes(
     bottom = top + len(drawn) * (HEAD + height + 6)
     return Chart(
         title=title,
-        description=described(series, words),
+        description=described(series),
         width=width,
         height=bottom + AXIS,
         left=left,
@@ -203,8 +201,8 @@ def lanes(
         texts=[*texts, *turn_texts(0, max(end, 1), x, bottom + 13)],
         lines=lines,
         marks=[*marked(marks, x, top - MARKS / 2), *ticked],
-        note=notes(size, note, words),
-        table=data_of(series, words.turn),
+        note=notes(size, note),
+        table=data_of(series, t("charts.turn")),
     )
 
 
@@ -222,7 +220,6 @@ def levels(
     values: Sequence[float] = (0, 5, 10),
     marks: Sequence[Mark] = (),
     note: str = "",
-    words: Words = ENGLISH,
 ) -> Chart:
     """Several lines of levels in one chart, each with its label at its end.
 
@@ -239,7 +236,6 @@ def levels(
         values: where the vertical axis has ticks.
         marks: in a row along the top.
         note: is shown below.
-        words: the texts.
     """
     drawn = [one for one in series if one.points]
     top = 10.0 + MARKS * bool(marks)
@@ -258,7 +254,7 @@ def levels(
             Line(
                 style=one.style,
                 path=path(points),
-                dots=_dots(one, points, axis or words.turn, words) if dotted else (),
+                dots=_dots(one, points, axis or t("charts.turn")) if dotted else (),
                 label=shortened(one.label, labels - 24) + f" {one.points[-1][1]:g}",
                 label_x=right + 6,
                 label_y=round(beside + 4, 1),
@@ -266,7 +262,7 @@ def levels(
         )
     return Chart(
         title=title,
-        description=described(drawn, words),
+        description=described(drawn),
         width=width,
         height=height,
         left=left,
@@ -282,6 +278,6 @@ def levels(
         ],
         lines=lines,
         marks=marked(marks, x, top - MARKS / 2 - 4),
-        note=notes(size, note, words),
-        table=data_of(drawn, axis or words.turn),
+        note=notes(size, note),
+        table=data_of(drawn, axis or t("charts.turn")),
     )

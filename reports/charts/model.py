@@ -25,54 +25,6 @@ Table = Sequence[Sequence[Value]]
 
 
 @dataclass(frozen=True)
-class Words:
-    """The texts of charts with places for values, which are data: English unless a page gives others."""
-
-    turn: str = "turn"
-    round: str = "round"
-    speaker: str = "who"
-    stance: str = "position"
-    point: str = "{name}, {axis} {x}: {value}"
-    emphasised: str = "{point}, {what}"
-    spoke: str = "then spoke"
-    course: str = "{name}: from {first} to {last}, lowest {low}, highest {high}."
-    thinned: str = "Each point is the mean of {n} utterances."
-    bar: str = "Utterance {turn}, {name}: {value}"
-    bars: str = "Utterances {first} to {last}: {value} on average"
-    bars_in_words: str = "{n} utterances, {mean} on average, at most {high}."
-    mean_line: str = "The dashed line is the average, {mean}."
-    felt: str = "{name}, turn {turn}: {felt}"
-    felt_in_words: str = "{name}: at first {first}; at last {last}."
-    holds: str = "{name}, turns {first} to {last}: {stance}"
-    unclear: str = "not clear"
-    turned: str = "{name} turned at {turn} from “{before}” to “{stance}”{after}."
-    after: str = ", after {names} ({turns})"
-    nobody_turned: str = "Nobody turned."
-    needs: str = "Need to talk"
-    openness: str = "Openness to consensus"
-    emotions: str = "Emotions"
-    scores: str = "Scores of the analysis"
-    responses: str = "Response times"
-    left_out: str = "Words left out"
-    positions: str = "Who held what"
-    coherence: str = "coherence"
-    sentiment: str = "sentiment"
-    engagement: str = "engagement"
-    filled: str = "Filled points: spoke next."
-    spoke_above: str = "Lines along the top: spoke."
-    verdict: str = "Judge after utterance {turn}: {said}"
-    consensus: str = "consensus"
-    overruled: str = "consensus overruled"
-    progressing: str = "no consensus, progressing"
-    circling: str = "no consensus, circling"
-    signs: str = "The judge: △ progressing, ○ circling, ◆ consensus, ✕ consensus overruled."
-    some_verdicts: str = "Of the judge's verdicts, only those of consensus are marked."
-
-
-ENGLISH: Final = Words()
-
-
-@dataclass(frozen=True)
 class Dot:
     """A point that is emphasised or has a title.
 

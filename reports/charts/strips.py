@@ -8,11 +8,12 @@ from itertools import groupby
 from typing import Final
 
 from ...state.minds.emotion import EMOTIONS
+from ...state.wording import t
 from ..palette import Person, emotion_style
 from ..stances import Position
+from ..words import emotion_name
 from .lines import AXIS, HEAD, LEFT, MARKS, Mark, marked, notes, turn_texts
 from .model import (
-    ENGLISH,
     LETTER,
     MOST_POINTS,
     WIDTH,
@@ -21,7 +22,6 @@ from .model import (
     Dot,
     Scale,
     Text,
-    Words,
     bin_size,
     over_turns,
     shortened,
@@ -75,34 +75,30 @@ def _strongest(feelings: Mapping[str, float]) -> str:
     return name if feelings[name] else "calm"
 
 
-def _felt_words(feelings: Mapping[str, float], named: Mapping[str, str]) -> str:
-    felt = [f"{named[name]} {value:g}" for name, value in feelings.items() if value]
-    return ", ".join(felt) or named["calm"]
+def _felt_words(feelings: Mapping[str, float]) -> str:
+    felt = [f"{emotion_name(name)} {value:g}" for name, value in feelings.items() if value]
+    return ", ".join(felt) or emotion_name("calm")
 
 
 def emotions(
     title: str,
     felt: Sequence[tuple[Person, Felt]],
-    named: Mapping[str, str],
     *,
     last: int,
     each: bool = False,
     width: float = WIDTH,
-    words: Words = ENGLISH,
 ) -> Chart:
     """Emotions as heat: a strip for each agent in the colour of the strongest emotion, or one for each emotion felt.
 
     Args:
         title: of the chart.
         felt: what each agent felt.
-        named: emotions in words, and "calm".
         last: the last turn.
         each: whether each emotion that an agent felt at any turn has a strip of its own.
         width: of the chart.
-        words: the texts.
     """
     size = bin_size(max((len(course) for _, course in felt), default=1), MOST_POINTS)
-    left = LEFT if not each else 12 + LETTER * max(len(text) for text in named.values())
+    left = LEFT if not each else 12 + LETTER * max(len(emotion_name(name)) for name in (*EMOTIONS, "calm"))
     right, y = width - 26, 0.0
     x = over_turns(0, max(last, 1), left, right)
     half = (right - left) / (max(last, 1) + 1) / 2
@@ -114,21 +110,21 @@ def emotions(
         ever = [name for name in EMOTIONS if any(at[name] for _, _, at in thin)]
         for name in ever or [""] if each else [""]:
             if name:
-                texts.append(Text(left - 6, y + 12, named[name], "", "end"))
+                texts.append(Text(left - 6, y + 12, emotion_name(name), "", "end"))
             place = _Row(person, x, half, y, _ROW - 2 * each)
-            cells += _levels(place, thin, name, named, words) if name else _strongest_of(place, thin, named, words)
+            cells += _levels(place, thin, name) if name else _strongest_of(place, thin)
             y += _ROW
         y += 8
         told.append(
-            words.felt_in_words.format(
-                name=person.name, first=_felt_words(thin[0][2], named), last=_felt_words(thin[-1][2], named)
-            )
+            t("charts.felt_in_words", name=person.name, first=_felt_words(thin[0][2]), last=_felt_words(thin[-1][2]))
             if thin
             else ""
         )
     top, bottom = 0.0, y
     legend = [] if each else list(EMOTIONS)
-    more, samples, height = _legend([(named[name], emotion_style(name)) for name in legend], bottom + AXIS, width)
+    more, samples, height = _legend(
+        [(emotion_name(name), emotion_style(name)) for name in legend], bottom + AXIS, width
+    )
     return Chart(
         title=title,
         description=" ".join(told),
@@ -141,9 +137,9 @@ def emotions(
         last=max(last, 1),
         texts=[*texts, *turn_texts(0, max(last, 1), x, bottom + 12), *more],
         cells=[*cells, *samples],
-        note=notes(size, words=words),
+        note=notes(size),
         table=[
-            [words.turn, words.speaker, *(named[name] for name in EMOTIONS)],
+            [t("charts.turn"), t("charts.speaker"), *(emotion_name(name) for name in EMOTIONS)],
             *([turn, person.name, *(at.get(name) for name in EMOTIONS)] for person, own in felt for turn, at in own),
         ],
     )
@@ -169,25 +165,25 @@ def _strength(value: float) -> float:
     return round(0.12 + 0.88 * min(value, _HIGHEST) / _HIGHEST, 2)
 
 
-def _strongest_of(row: _Row, thin: Thin, named: Mapping[str, str], words: Words) -> list[Cell]:
+def _strongest_of(row: _Row, thin: Thin) -> list[Cell]:
     """A cell for each turn in the colour of the strongest emotion."""
     cells = []
     for first, to, at in thin:
         shown = _strongest(at)
-        said = words.felt.format(name=row.person.name, turn=first, felt=_felt_words(at, named))
+        said = t("charts.felt", name=row.person.name, turn=first, felt=_felt_words(at))
         cells.append(row.cell(first, to, emotion_style(shown), said, _strength(at[shown]) if shown in at else 1.0))
     return cells
 
 
-def _levels(row: _Row, thin: Thin, name: str, named: Mapping[str, str], words: Words) -> list[Cell]:
+def _levels(row: _Row, thin: Thin, name: str) -> list[Cell]:
     """The levels of one emotion: a cell for each run of turns with the same level."""
     cells = [row.cell(thin[0][0], thin[-1][1], "calm", "")]
     for level, run in groupby(thin, key=lambda one: round(one[2][name])):
         group = list(run)
         if level:
             first, to = group[0][0], group[-1][1]
-            felt = f"{named[name]} {level}"
-            said = words.felt.format(name=row.person.name, turn=first if first == to else f"{first}–{to}", felt=felt)
+            felt = f"{emotion_name(name)} {level}"
+            said = t("charts.felt", name=row.person.name, turn=first if first == to else f"{first}–{to}", felt=felt)
             cells.append(row.cell(first, to, emotion_style(name), said, _strength(level)))
     return cells
 
@@ -222,7 +218,6 @@ def stances(
     width: float = WIDTH,
     marks: Sequence[Mark] = (),
     note: str = "",
-    words: Words = ENGLISH,
 ) -> Chart:
     """Who held what when: a strip for each person, with a mark where they turned.
 
@@ -233,7 +228,6 @@ def stances(
         width: of the chart.
         marks: in a row along the top.
         note: is shown below.
-        words: the texts.
     """
     every = sorted(((row.turn, row.stance) for _, own in rows for row in own if row.stance is not None))
     letters = {stance: _letter(place) for place, stance in enumerate(dict.fromkeys(stance for _, stance in every))}
@@ -246,12 +240,12 @@ def stances(
         texts.append(Text(left, y + 12, shortened(person.name, right - left), f"name {person.style}"))
         y += HEAD
         for one in held(own, last):
-            cells.append(_held_cell(one, person, x, half, y, letters, styles, words))
+            cells.append(_held_cell(one, person, x, half, y, letters, styles))
         for row in own:
             if row.moved:
-                after = _after(row, words)
-                said = words.turned.format(
-                    name=person.name, turn=row.turn, before=row.before, stance=row.stance, after=after
+                after = _after(row)
+                said = t(
+                    "charts.turned", name=person.name, turn=row.turn, before=row.before, stance=row.stance, after=after
                 )
                 told.append(said)
                 turned.append(Dot(round(x(row.turn) - half, 1), y + 10, said, f"turned {person.style}", row.turn))
@@ -262,7 +256,7 @@ def stances(
     more, samples, height = _legend(entries, y + AXIS, width)
     return Chart(
         title=title,
-        description=" ".join(told) or words.nobody_turned,
+        description=" ".join(told) or t("charts.nobody_turned"),
         width=width,
         height=height,
         left=left,
@@ -275,7 +269,7 @@ def stances(
         marks=[*marked(marks, x, MARKS / 2), *turned],
         note=note,
         table=[
-            [words.turn, words.speaker, words.stance],
+            [t("charts.turn"), t("charts.speaker"), t("charts.stance")],
             *([row.turn, person.name, row.stance] for person, own in rows for row in own),
         ],
     )
@@ -289,11 +283,10 @@ def _held_cell(
     y: float,
     letters: Mapping[str, str],
     styles: Mapping[str, str],
-    words: Words,
 ) -> Cell:
     begin, width = round(x(one.turn) - half, 1), round((one.until - one.turn + 1) * half * 2 - 1, 1)
-    said = words.unclear if one.stance is None else one.stance
-    title = words.holds.format(name=person.name, first=one.turn, last=one.until, stance=said)
+    said = t("charts.unclear") if one.stance is None else one.stance
+    title = t("charts.holds", name=person.name, first=one.turn, last=one.until, stance=said)
     if one.stance is None:
         return Cell(begin, y + 3, width, 14, "unclear", title, turn=one.turn)
     inside = f"{letters[one.stance]}  {one.stance}"
@@ -308,8 +301,8 @@ def _letter(place: int) -> str:
     return letter if round_ == 1 else f"{letter}{round_}"
 
 
-def _after(row: Position, words: Words) -> str:
+def _after(row: Position) -> str:
     """After whose utterances somebody turned; empty if it was nobody's."""
     if not row.candidates:
         return ""
-    return words.after.format(names=", ".join(row.credit), turns=", ".join(map(str, row.candidates)))
+    return t("charts.after", names=", ".join(row.credit), turns=", ".join(map(str, row.candidates)))

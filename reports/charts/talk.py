@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...runs.events import Analysed, Judged
-from ...state.minds.emotion import EMOTIONS
+from ...state.wording import t
 from ..palette import Person
 from ..stances import Position
 from ..summary import SCORES
+from ..words import number_of_words, seconds
 from .bars import bars
 from .lines import Lane, Mark, Series, lanes
-from .model import ENGLISH, MOST_POINTS, WIDTH, Chart, Point, Words
+from .model import MOST_POINTS, WIDTH, Chart, Point
 from .strips import Felt, emotions, stances
 
 _MOST_VERDICTS: Final = 70
-
-IN_ENGLISH: Final = {name: name for name in (*EMOTIONS, "calm")}
 
 
 @dataclass(frozen=True)
@@ -59,115 +58,101 @@ def verdict_style(verdict: Judged) -> str:
     return "overruled" if verdict.overruled else verdict.progress if verdict.progress == "circling" else "progressing"
 
 
-def verdict_marks(verdicts: Sequence[Judged], words: Words = ENGLISH) -> tuple[list[Mark], str]:
+def verdict_marks(verdicts: Sequence[Judged]) -> tuple[list[Mark], str]:
     """The marks of verdicts along the top of a chart, and the note that explains them; of very many, only some."""
     marks = [
-        (one.turn, style, words.verdict.format(turn=one.turn, said=getattr(words, style)))
+        (one.turn, style, t("charts.verdict", turn=one.turn, said=t(f"charts.{style}")))
         for one in verdicts
         for style in [verdict_style(one)]
     ]
     if not marks:
         return [], ""
     if len(marks) <= _MOST_VERDICTS:
-        return marks, words.signs
-    return [mark for mark in marks if mark[1] in ("consensus", "overruled")], words.some_verdicts
+        return marks, t("charts.signs")
+    return [mark for mark in marks if mark[1] in ("consensus", "overruled")], t("charts.some_verdicts")
 
 
-def need_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+def need_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Need to talk, a lane for each agent; filled points: spoke next. None if nobody's is known."""
     rows = []
     for name, points in _known(talk, talk.needs):
         person = talk.people[name]
         spoke = frozenset(n for n, (turn, _) in enumerate(points) if talk.speakers.get(int(turn) + 1) == name)
         rows.append(
-            Lane(person.name, person.style, [Series(person.name, "", person.style, points, spoke, words.spoke)])
+            Lane(person.name, person.style, [Series(person.name, "", person.style, points, spoke, t("charts.spoke"))])
         )
     if not rows:
         return None
     dense = max(len(row.series[0].points) for row in rows) > MOST_POINTS
-    note = words.spoke_above if dense else words.filled
-    return lanes(words.needs, rows, last=talk.last, width=width, note=note, words=words)
+    note = t("charts.spoke_above") if dense else t("charts.filled")
+    return lanes(t("charts.needs"), rows, last=talk.last, width=width, note=note)
 
 
-def openness_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+def openness_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Openness to consensus, a lane for each agent, with the verdicts along the top; None outside debates."""
     rows = [
         Lane(person.name, person.style, [Series(person.name, "", person.style, points)])
         for name, points in _known(talk, talk.openness)
         for person in [talk.people[name]]
     ]
-    marks, note = verdict_marks(talk.verdicts, words)
-    return (
-        lanes(words.openness, rows, last=talk.last, width=width, marks=marks, note=note, words=words) if rows else None
-    )
+    marks, note = verdict_marks(talk.verdicts)
+    return lanes(t("charts.openness"), rows, last=talk.last, width=width, marks=marks, note=note) if rows else None
 
 
 def emotion_chart(
     talk: Talk,
-    named: Mapping[str, str] = IN_ENGLISH,
     *,
     each: bool = False,
     width: float = WIDTH,
-    words: Words = ENGLISH,
 ) -> Chart | None:
     """Emotions as heat; None if nobody's are known.
 
     Args:
         talk: the data.
-        named: emotions in words, and "calm".
         each: whether each emotion has a strip of its own.
         width: of the chart.
-        words: the texts.
     """
     felt = [(talk.people[name], course) for name, course in talk.felt.items() if course and name in talk.people]
     if not felt:
         return None
-    return emotions(words.emotions, felt, named, last=talk.last, each=each, width=width, words=words)
+    return emotions(t("charts.emotions"), felt, last=talk.last, each=each, width=width)
 
 
-def score_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+def score_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Coherence, sentiment and engagement, a lane each; None if nothing was analysed."""
     rows = []
     for place, name in enumerate(SCORES):
         points: list[Point] = [
             (score.turn, value) for score in talk.scores if (value := getattr(score, name)) is not None
         ]
-        called = getattr(words, name)
+        called = t(f"charts.{name}")
         rows.append(Lane(called, f"a{place}", [Series(called, "", f"a{place}", points)]))
     if not any(row.series[0].points for row in rows):
         return None
-    return lanes(words.scores, rows, last=talk.last, width=width, words=words)
+    return lanes(t("charts.scores"), rows, last=talk.last, width=width)
 
 
-def response_chart(
-    talk: Talk, worded: Callable[[float], str], *, width: float = WIDTH, words: Words = ENGLISH
-) -> Chart | None:
+def response_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Response times as bars; None if none are known.
 
     Args:
         talk: the data.
-        worded: seconds in words.
         width: of the chart.
-        words: the texts.
     """
-    return _speakers(words.responses, talk, talk.response_times, worded, width, words)
+    return _speakers(t("charts.responses"), talk, talk.response_times, seconds, width)
 
 
-def left_out_chart(
-    talk: Talk, worded: Callable[[float], str], *, width: float = WIDTH, words: Words = ENGLISH
-) -> Chart | None:
+def left_out_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Words left out of the prompts of utterances as bars; None if no prompt was pruned.
 
     Args:
         talk: the data.
-        worded: a number of words in words.
         width: of the chart.
-        words: the texts.
     """
-    return _speakers(words.left_out, talk, talk.left_out, worded, width, words)
+    return _speakers(t("charts.left_out"), talk, talk.left_out, number_of_words, width)
 
 
-def stance_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) -> Chart | None:
+def stance_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     """Who held what when, with the verdicts along the top; None if no position is known."""
     rows = [
         (person, own)
@@ -176,8 +161,8 @@ def stance_chart(talk: Talk, *, width: float = WIDTH, words: Words = ENGLISH) ->
     ]
     if not rows:
         return None
-    marks, note = verdict_marks(talk.verdicts, words)
-    return stances(words.positions, rows, last=talk.last, width=width, marks=marks, note=note, words=words)
+    marks, note = verdict_marks(talk.verdicts)
+    return stances(t("charts.positions"), rows, last=talk.last, width=width, marks=marks, note=note)
 
 
 def shown_positions(rows: Sequence[Position]) -> list[Position]:
@@ -200,7 +185,6 @@ def _speakers(
     values: Sequence[tuple[int, float, str]],
     worded: Callable[[float], str],
     width: float,
-    words: Words,
 ) -> Chart | None:
     shown = [(turn, value, talk.people[name]) for turn, value, name in values if name in talk.people]
-    return bars(title, shown, worded, last=talk.last, width=width, words=words) if shown else None
+    return bars(title, shown, worded, last=talk.last, width=width) if shown else None

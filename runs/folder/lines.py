@@ -1,4 +1,4 @@
-"""What transcript.md says of the events of a run, as pure functions."""
+"""What transcript.md says of the events of a run, as pure functions, in the current language (`state/wording.py`)."""
 
 from __future__ import annotations
 
@@ -8,38 +8,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
+from ...state.language import ENGLISH
 from ...state.plain_text import clean, one_line
 from ...state.poll import Guide
+from ...state.wording import entry, in_language, listed, t, t_or, worded
 from ..events import Concluded, Happened, Silenced, Uttered
 from .parts import Turn
 
-DISCLAIMER: Final = (
-    "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
-    "people would say."
-)
-
-_NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
-"""Heading of an answer without consensus, by who gave it; otherwise it is the majority's position."""
-
-CONDITION: Final = "Conditions"
-"""Heading of a conclusion's conditions."""
-
-_SILENT: Final = {
-    "speak": "is silent",
-    "awaken": "begins without a first feeling",
-    "hear": "did not hear this",
-    "think": "had no thoughts meanwhile",
-    "stocktake": "could not take stock",
-    "choose": "chose nobody to talk to",
-    "address": "is silent before the group",
-    "summarise": "kept nothing of the talk",
-    "review": "did not look back on the round",
-    "ballot": "did not vote",
-}
-"""Words about an agent whose model failed, by step."""
-
-_EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put in by the moderator"}
-"""Note on an utterance whose words are not the speaker's own, by its `edited_by`."""
+DISCLAIMER: Final = worded("transcript.disclaimer", ENGLISH)
+"""That it is a simulation, in English."""
 
 STANDING: Final = "standing"
 """The happening of a story that says where a character stands after an update."""
@@ -67,12 +44,14 @@ class RecordedIntervention(BaseModel):
 
 def head(topic: str, participants: Iterable[str], guide: Guide | None = None) -> str:
     """The head of transcript.md; of a focus group with what it is shown."""
-    begin = f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {DISCLAIMER}\n\n"
+    begin = (
+        f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {t('transcript.disclaimer')}\n\n"
+    )
     if guide is None or guide.stimulus is None:
         return begin
     first = guide.shown_with
-    when = f"with question {first}" if first else "from the beginning"
-    return f"{begin}*Everybody is shown this, {when}:*\n\n{text(guide.stimulus.words)}\n\n"
+    told = t("transcript.shown_with", n=first) if first else t("transcript.shown_first")
+    return f"{begin}*{told}*\n\n{text(guide.stimulus.words)}\n\n"
 
 
 def spoken(uttered: Uttered) -> str:
@@ -80,8 +59,8 @@ def spoken(uttered: Uttered) -> str:
 
     One that puts a question of a guide has its number as a heading.
     """
-    heading = "" if uttered.question is None else f"## Question {uttered.question}\n\n"
-    whispered = "" if uttered.heard_by is None else f"*(to {_listed(uttered.heard_by)} only)* "
+    heading = "" if uttered.question is None else f"## {t('transcript.question', n=uttered.question)}\n\n"
+    whispered = "" if uttered.heard_by is None else f"*({t('transcript.only_to', who=_listed(uttered.heard_by))})* "
     put_in = edited(uttered.edited_by)
     marked = f"*({text(put_in)})* " if put_in else ""
     return f"{heading}**{text(uttered.speaker)}:** {whispered}{marked}{text(uttered.text)}\n\n"
@@ -89,15 +68,20 @@ def spoken(uttered: Uttered) -> str:
 
 def edited(by: str | None) -> str:
     """The note that an utterance's words are not its speaker's own, by its `edited_by`; empty if they are."""
-    return "" if by is None else _EDITED.get(by, f"words put in by {by}")
+    return "" if by is None else t_or(f"transcript.put_in_{by}", t("transcript.put_in", who=by))
 
 
 def silence(silenced: Silenced) -> str:
     """A silence and its reason in transcript.md."""
+    return f"*{text(one_line(silence_in_words(silenced)))}*\n\n"
+
+
+def silence_in_words(silenced: Silenced) -> str:
+    """A silence and its reason, in a sentence."""
     if silenced.why == PASSED:
-        return f"*{text(silenced.agent)} passes.*\n\n"
-    why = text(" ".join(silenced.why.split()))
-    return f"*{text(silenced.agent)} {_SILENT[silenced.step]}: {why}*\n\n"
+        return t("transcript.passes", who=silenced.agent)
+    told = t(f"transcript.silent_{silenced.step}", who=silenced.agent)
+    return f"{told}: {silenced.why}" if silenced.why else f"{told}."
 
 
 def happening(happened: Happened) -> str:
@@ -113,39 +97,41 @@ def happening(happened: Happened) -> str:
 
 def happening_in_words(happened: Happened) -> str:
     """What happened in a story, in a sentence; empty for what only its owner has in mind."""
-    who, others, number = happened.speaker, " and ".join(happened.others), happened.round
+    who = happened.speaker
     match happened.do:
         case "stage":
-            return f"Round {number}, {happened.stage}"
+            return t("transcript.stage", n=happened.round, stage=happened.stage)
         case "met" if happened.stage == "rooms":
-            first = ", ".join([who, *happened.others[:-1]])
-            return f"Room {happened.room.rpartition('.')[2]}: {first} and {happened.others[-1]}."
+            return t("transcript.room", number=happened.room.rpartition(".")[2], who=listed([who, *happened.others]))
+        case "choice" if happened.chosen_by is not None and not happened.choice:
+            return t("transcript.chosen_nobody", who=who)
         case "choice" if happened.chosen_by is not None:
-            return f"{who} is to talk to {happened.choice or 'nobody'}: chosen by the {happened.chosen_by}."
+            return t("transcript.chosen", who=who, whom=happened.choice)
         case "met":
-            known = "everybody knows" if happened.heard_by is None else "nobody else knows"
-            return f"{who} and {others} meet alone; {known}."
+            known = "met_known" if happened.heard_by is None else "met_unknown"
+            return t(f"transcript.{known}", who=who, others=listed(happened.others))
         case "standing":
-            beliefs = ", ".join(map(str, happened.beliefs))
-            behind = f"behind {happened.supports}" if happened.supports else "behind nobody"
-            mind = f"beliefs {beliefs}, " if beliefs else ""
-            return f"{who} stands {behind}: {mind}influence {happened.influence}."
-        case "guess":
-            return f"{who} expects {happened.choice} to win."
-        case "ballot":
-            return f"{who} votes for {happened.choice}."
-        case "closed_ballot":
-            return f"{who}'s closed ballot is for {happened.choice}."
+            return t("transcript.stands", who=who, where=stand_in_words(happened))
+        case "guess" | "ballot" | "closed_ballot":
+            return t(f"transcript.{happened.do}", who=who, choice=happened.choice)
         case "outcome":
             return happened.text
         case _:
             return ""
 
 
+def stand_in_words(happened: Happened) -> str:
+    """Behind whom a story's character stands after an update, its beliefs and its influence."""
+    behind = t("transcript.behind", who=happened.supports) if happened.supports else t("transcript.behind_nobody")
+    beliefs = [t("transcript.beliefs", scores=", ".join(map(str, happened.beliefs)))] if happened.beliefs else []
+    return f"{behind}: {', '.join([*beliefs, t('transcript.influence', n=happened.influence)])}"
+
+
 def conclusion(came_to: Concluded) -> str:
     """The conclusion of a debate in transcript.md."""
     heading = conclusion_heading(came_to.consensus, came_to.by)  # conditions have a line of their own
-    held = f" (held by {', '.join(map(text, came_to.supporters))})" if came_to.supporters else ""
+    supporters = ", ".join(map(text, came_to.supporters))
+    held = f" ({t('transcript.held_by', who=supporters)})" if supporters else ""
     said = f"**{heading}:** {text(came_to.answer)}{held}\n\n"
     if not came_to.conditional:
         return said
@@ -153,7 +139,7 @@ def conclusion(came_to: Concluded) -> str:
         f"- {text(one.agent)}: {text(one_line(one.position))} “{text(one_line(one.words))}”\n"
         for one in came_to.positions
     )
-    condition = f"**{CONDITION}:** {text(one_line(came_to.conditional))}\n\n"
+    condition = f"**{t('transcript.conditions')}:** {text(one_line(came_to.conditional))}\n\n"
     return "".join([said, condition, *stands, "\n" if came_to.positions else ""])
 
 
@@ -165,8 +151,9 @@ def conclusion_heading(consensus: bool, by: str, *, conditional: bool = False) -
         by: who drew the conclusion (`Conclusion.by`).
         conditional: whether the answer holds under conditions, which is an outcome of its own.
     """
-    found = "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
-    return f"{found}, under conditions" if conditional else found
+    by_majority = entry(f"transcript.{by}_conditional") is None
+    found = "consensus" if consensus else "majority" if by_majority else by
+    return t(f"transcript.{found}_conditional" if conditional else f"transcript.{found}")
 
 
 def text(given: str) -> str:
@@ -176,8 +163,7 @@ def text(given: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = [text(name) for name in names]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nobody"
+    return listed([text(name) for name in names]) if names else t("transcript.nobody")
 
 
 class Transcript:
@@ -187,13 +173,21 @@ class Transcript:
     when they are reported: after an utterance, the agents that did not hear it or had no thoughts meanwhile; then new
     topics; then what happened in a story; then the agents that failed to make the next utterance. So lines between
     utterances are held back until their place is certain.
+
+    Args:
+        language: in which its headings and notes are, as a tag (BCP 47); English, where the catalogue lacks it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
+        self._language = language
         self._waiting: list[tuple[int, int, str]] = []
 
     def after(self, event: Any) -> str:
         """What an event adds; what happened between two utterances comes before the next one."""
+        with in_language(self._language):
+            return self._added(event)
+
+    def _added(self, event: Any) -> str:
         match event:
             case Uttered():
                 return "".join([*self._taken((event.turn, 0)), spoken(event)])
@@ -201,14 +195,15 @@ class Transcript:
                 self._waiting.append((event.turn, -1 if event.step == "speak" else 1, silence(event)))
             case RecordedIntervention(do="topic"):
                 topic = text(" ".join(str(event.more["topic"]).split()))
-                self._waiting.append((event.turn, 2, f"*The topic is now: {topic}*\n\n"))
+                self._waiting.append((event.turn, 2, f"*{t('transcript.topic', topic=topic)}*\n\n"))
             case Happened() if line := happening(event):
                 self._waiting.append((event.turn, 3, line))
         return ""
 
     def end(self, came_to: Concluded | None, why: str) -> str:
         """The end of the text: what is still to be said, the conclusion of a debate, and why the run ended."""
-        return "".join([*self._taken(None), conclusion(came_to) if came_to else "", f"*{text(why)}*\n"])
+        with in_language(self._language):
+            return "".join([*self._taken(None), conclusion(came_to) if came_to else "", f"*{text(why)}*\n"])
 
     def _taken(self, upto: tuple[int, int] | None) -> list[str]:
         ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: equal keys keep their order

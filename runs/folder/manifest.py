@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from ...prompts import prompt_hash
 from ...state.kinds import kinds_of
+from ...state.language import ENGLISH
 from ...state.plain_text import without_credentials
 from ...state.poll import Guide
 from ...state.scenario import Scenario
@@ -96,6 +97,7 @@ class RecordedSettings(Open):
     pattern: str = "need_to_talk"
     baseline: str | None = None
     answer_format: str = "free"
+    language: str = ENGLISH
     max_messages: Count | None = None
     model: str | None = None
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from ...state.errors import InputError, MachineError
 from ...state.plain_text import clean, without_marks
+from ...state.wording import in_language
 from ..events import JudgeMindChanged, MindChanged, Stopped
 from ..kinds import KINDS, MemoryTold
 from ..log import Log
@@ -98,7 +99,7 @@ class RunFolder:
         Args:
             manifest: what is known about the run.
         """
-        self._transcript = Transcript()
+        self._transcript = Transcript(manifest.settings.language)
         text = head_of(manifest) + "".join(map(self._transcript.after, self.log.read(*_IN_TRANSCRIPT)))
         readable, data = self.path / READABLE, text.encode()
         try:
@@ -115,6 +116,7 @@ class RunFolder:
         """
         try:
             self.log.append([manifest.as_begun])
+            self._transcript = Transcript(manifest.settings.language)
             self._write(head_of(manifest))
         except MachineError as error:
             raise error.before_the_start() from error
@@ -215,7 +217,8 @@ def check_out(out: Path) -> None:
 
 def head_of(manifest: Manifest) -> str:
     """The head of a run's transcript.md."""
-    return head(manifest.scenario.topic, manifest.names, manifest.guide)
+    with in_language(manifest.settings.language):
+        return head(manifest.scenario.topic, manifest.names, manifest.guide)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -315,7 +315,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/experiments/templates", ".jinja", 1),
         ("persimchat/models", ".yaml", 1),
         ("persimchat/app/web", ".css", 1),
-        ("persimchat/app/web/strings", ".yaml", 8),
+        ("persimchat/state/strings", ".yaml", 8),
         ("persimchat/models/offline", ".yaml", 1),
     ],
 )

@@ -305,7 +305,7 @@ async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
 @pytest.mark.proof
 @pytest.mark.parametrize("language", ["en", "cs", "de"])
 def test_the_catalogue_has_every_sentence(language: str):
-    from persimchat.app.web.words import worded
+    from persimchat.state.wording import worded
     from persimchat.state.minds.emotion import EMOTIONS
     from persimchat.state.minds.speech import CORRECTIONS
 

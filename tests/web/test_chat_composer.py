@@ -354,7 +354,7 @@ async def test_branching_with_another_line(user: User, web: WebContext):
 @pytest.mark.parametrize("status", ["running", "paused", "asked", "unfinished"])
 @pytest.mark.parametrize("language", ["en", "cs", "de"])
 def test_every_status_has_words(status: str, language: str):
-    from persimchat.app.web.words import worded
+    from persimchat.state.wording import worded
 
     assert worded(f"chat.status_{status}", language, who="Petr")
 

@@ -24,7 +24,7 @@ from offenders import check_each
 from persimchat.app.web.chat.companion import COLOURS, expressions, worlds_in
 from persimchat.app.web.chat.companion_memory import path_of
 from persimchat.app.web.crisis import speaks_of_harm
-from persimchat.app.web.words import catalogue
+from persimchat.state.wording import catalogue
 from persimchat.state.companion import LABELS
 
 PETR = f"/companion?agent={ODA.replace(' ', '+')}&person=Petr"

@@ -34,7 +34,7 @@ from persimchat.app.web.setup.new_page import EXAMPLES
 from persimchat.app.web.setup.scenario_files import SavedSetups
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.shared.runs import WITH_PEOPLE_S
-from persimchat.app.web.words import LANGUAGES, catalogue
+from persimchat.state.wording import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
 from persimchat.runs.folder.reading import read_manifest

@@ -24,7 +24,7 @@ from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.past.actions import FORMATS
 from persimchat.app.web.past.runs_page import FEW, PAGE, ending, moment
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.words import LANGUAGES, catalogue
+from persimchat.state.wording import LANGUAGES, catalogue
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.reports.diff_parting import Why
 from persimchat.runs.events import StopReason

@@ -17,7 +17,7 @@ from offenders import check_each
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from persimchat.app.web.setup.form import specs
-from persimchat.app.web.words import LANGUAGES, Entry, catalogue, plural, worded
+from persimchat.state.wording import LANGUAGES, Entry, catalogue, plural, worded
 from persimchat.runs.events import Silenced
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ ROOMS = (
     *("experiments", "app"),
 )
 AREAS = {key.split(".")[0] for key in catalogue()}
-KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
+KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)(?<!\.md)(?<!\.html)(?<!\.jinja)")
 NAME = re.compile(r'"([^"\n]{1,60})"|^ +(\w+): ', re.MULTILINE)
 """A text, or a field or argument with its type."""
 FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}, "de": {"one", "other"}}
@@ -52,14 +52,11 @@ def texts(of: str | dict[str, str]) -> list[str]:
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    """Every file of the pages, read."""
-    return {str(path.relative_to(ROOT)): ast.parse(path.read_text("utf-8")) for path in sorted(WEB.rglob("*.py"))}
-
-
-@cache
 def all_nodes() -> list[tuple[str, ast.AST]]:
-    return [(file, node) for file, tree in trees().items() for node in ast.walk(tree)]
+    """Every node of the code that reads the catalogue."""
+    paths = [path for room in ("state", "runs", "reports", "app") for path in sorted((ROOT / room).rglob("*.py"))]
+    read = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
+    return [(file, node) for file, text in read.items() if "t(" in text for node in ast.walk(ast.parse(text))]
 
 
 def nodes(kind: type) -> Iterator[tuple[str, Any]]:
@@ -69,20 +66,30 @@ def nodes(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 @cache
+def in_templates() -> dict[str, bool]:
+    """Every key in the reports' templates, and whether it is only the beginning of one."""
+    text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "reports" / "templates").glob("*.jinja")))
+    return {key: bool(more) for key, more in re.findall(r't(?:_or)?\("([a-z]+\.[a-z0-9_]*)"( ~)?', text)} | {
+        key: False for key in re.findall(r'if [^"\n]* else "([a-z]+\.[a-z0-9_]+)"', text)
+    }
+
+
+@cache
 def constants() -> dict[str, str]:
     """Every key that stands in the code in one piece, and where."""
     parts = {id(part) for _, node in nodes(ast.JoinedStr) for part in node.values}
-    return {
+    whole = {
         node.value: where
         for where, node in nodes(ast.Constant)
         if isinstance(node.value, str) and KEY.fullmatch(node.value) and id(node) not in parts
     }
+    return whole | {key: "templates" for key, more in in_templates().items() if not more}
 
 
 @cache
 def patterns() -> dict[re.Pattern[str], str]:
     """Every key that is put together in the code, as a pattern, and where."""
-    found = {}
+    found = {re.compile(f"{re.escape(key)}([a-z0-9_.]+)"): "templates" for key, more in in_templates().items() if more}
     for where, node in nodes(ast.JoinedStr):
         parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
         if parts and isinstance(parts[0], str) and parts[0].split(".")[0] in AREAS and "." in parts[0]:
@@ -188,7 +195,7 @@ def test_the_code_fills_every_place():
 def test_no_text_of_a_page_stands_in_code():
     found = {}
     for where, call in nodes(ast.Call):
-        if where.startswith("app/web/api/"):
+        if not where.startswith("app/web/") or where.startswith("app/web/api/"):
             continue
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         shown = [keyword.value for keyword in call.keywords if keyword.arg in NAMED and name != "InputError"]

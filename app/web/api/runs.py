@@ -268,6 +268,11 @@ async def story(
     return plan.course(board, seen_by=eyes, turn=turn)
 
 
+ReportLanguage = Annotated[
+    Literal["en", "cs", "de"] | None, Query(description="of the headings; by default, that of the run, else English")
+]
+
+
 def _page(text: str) -> HTMLResponse:
     """A page that runs nothing, loads nothing and stands in no other page."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -275,9 +280,9 @@ def _page(text: str) -> HTMLResponse:
 
 
 @downloads.get("/report", response_class=Response, responses=HTML)
-async def report(folder: Folder) -> HTMLResponse:
+async def report(folder: Folder, language: ReportLanguage = None) -> HTMLResponse:
     """The report of a run so far: one page without scripts."""
-    return _page(await asyncio.to_thread(lambda: report_html(read_run(folder))))
+    return _page(await asyncio.to_thread(lambda: report_html(read_run(folder), language)))
 
 
 @downloads.get("/export", response_class=Response, responses=giving("application/zip", format="binary"))
@@ -314,9 +319,14 @@ def _packed(folder: Path, form: str, eyes: str | None) -> bytes:
 
 
 @downloads.get("/summary.html", response_class=Response, responses=HTML)
-async def summary_to_print(folder: Folder) -> HTMLResponse:
+async def summary_to_print(folder: Folder, language: ReportLanguage = None) -> HTMLResponse:
     """The summary as one page to print, without scripts; nothing is asked."""
-    return _page(await asyncio.to_thread(lambda: summary_page(summary_of(read_run(folder)))))
+
+    def printed() -> str:
+        record = read_run(folder)
+        return summary_page(summary_of(record), language or record.manifest.settings.language)
+
+    return _page(await asyncio.to_thread(printed))
 
 
 @downloads.get("/summary")

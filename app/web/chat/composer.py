@@ -9,9 +9,9 @@ from nicegui import ui
 
 from ....runs.control import Control
 from ....state.plain_text import one_line
+from ....state.wording import listed
 from ..board import Board
 from ..context import Viewing
-from ..shared.formats import listed
 from ..shared.runs import SECONDS, pace_words
 from ..widgets import FIELD, brief_button, dialog, dialog_buttons, follow, word_menu
 from ..words import t

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from urllib.parse import quote
 
 from nicegui import context, ui
 
@@ -18,10 +17,10 @@ from ....runs.folder.reading import read_run
 from ....state.errors import PerSimChatError
 from ....state.plain_text import capitalised, one_line
 from ....state.settings import BASELINES
+from ....state.wording import listed
 from ..board import Board
 from ..context import Viewing
-from ..shared.formats import listed
-from ..shared.navigation import interview_of
+from ..shared.navigation import interview_of, printed_summary_of
 from ..shared.runs import questions_about
 from ..widgets import FIELD, card, colour, errors_shown, item, table, tall_dialog
 from ..words import t
@@ -194,8 +193,9 @@ class _Summary:
         with tall_dialog(t("groups.open"), "groups"):
             with ui.row().classes("w-full items-baseline justify-between gap-x-4 gap-y-1"):
                 ui.label(t("groups.about")).classes("text-sm muted")
-                address = f"/api/runs/{quote(viewing.run, safe='')}/summary.html"
-                ui.link(t("groups.print"), address, new_tab=True).classes("text-sm text-primary")
+                ui.link(t("groups.print"), printed_summary_of(viewing.run), new_tab=True).classes(
+                    "text-sm text-primary"
+                )
             if self._asks:
                 self._asking(found, people=people, shared=shared)
             self._shown = ui.column().classes("w-full gap-3")

@@ -14,10 +14,10 @@ from ....runs.folder.lines import edited
 from ....state.minds.emotion import EMOTIONS
 from ....state.minds.speech import CORRECTIONS
 from ....state.plain_text import clean, one_line
+from ....state.wording import listed
 from ..board import Board, Line
-from ..shared.formats import listed
 from ..widgets import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, avatar, chip, colour, menu_made_anew, named
-from ..words import catalogue, number, t
+from ..words import number, t, t_or
 
 
 def strongest_change(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[str, int, int] | None:
@@ -88,8 +88,7 @@ def scored(score: Analysed) -> str:
 
 def put_in(by: str) -> str:
     """The note on an utterance whose words were replaced, by its `edited_by`."""
-    key = f"chat.put_in_{by}"
-    return t(key) if key in catalogue() else one_line(edited(by))
+    return t_or(f"chat.put_in_{by}", one_line(edited(by)))
 
 
 def aside(line: Silenced | TopicChanged | Judged | Shortened) -> str:

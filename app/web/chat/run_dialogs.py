@@ -10,6 +10,7 @@ from nicegui import ui
 
 from ....models.naming import OFFLINE
 from ....nodes.people import moderator_name
+from ....reports.words import module_name
 from ....runs.events import Started, Uttered
 from ....runs.folder.reading import read_manifest
 from ....runs.run.replay import PastCall, past_calls, recorded_calls
@@ -21,7 +22,7 @@ from ..context import Viewing
 from ..setup.draft import Draft
 from ..setup.form import Form
 from ..setup.setting_field import setting_field
-from ..shared.formats import joined, module_name, tokens
+from ..shared.formats import joined, tokens
 from ..shared.navigation import page_of
 from ..shared.runs import open_record
 from ..widgets import (

@@ -15,9 +15,9 @@ from ....state.errors import PerSimChatError
 from ....state.intervention import MODERATOR
 from ....state.person_answer import Question
 from ....state.plain_text import one_line
+from ....state.wording import listed
 from ..context import Viewing
 from ..live_runs import LiveRun
-from ..shared.formats import listed
 from ..widgets import FIELD, brief_button, icon_button, named, notify_error, sent_with_enter
 from ..words import t
 

@@ -15,11 +15,11 @@ from ....reports.story_course import AWAKENING, SETTLEMENT, RoomCourse, StageCou
 from ....runs.events import StoryOutcome, Uttered
 from ....state.plain_text import one_line
 from ....state.stories.support import most
+from ....state.wording import listed
 from ..context import Viewing
-from ..shared.formats import listed
 from ..shared.runs import StoryPlan, is_played
 from ..widgets import FIELD, follow, named
-from ..words import catalogue, t
+from ..words import t, t_or
 from .ending import draw_afterwards, draw_end
 from .lines import LineActions, draw_line
 from .transcript import Item, Items, RunTranscript, doing
@@ -122,8 +122,7 @@ def icon_of(stage: str) -> str:
 
 def stage_name(stage: str) -> str:
     """A kind of stage in words; an unknown one as it is."""
-    key = f"story.stage_{stage}"
-    return t(key) if key in catalogue() else one_line(stage)
+    return t_or(f"story.stage_{stage}", one_line(stage))
 
 
 def heading(stage: StageCourse, course: StoryCourse) -> str:

@@ -16,7 +16,7 @@ from ....reports.charts.story import Edge, belief_lines, graph
 from ....reports.palette import people
 from ....reports.story_course import BeliefNow, CharacterNow, RoomCourse
 from ....state.plain_text import one_line
-from ..shared.chart_box import ChartBox, chart_words
+from ..shared.chart_box import ChartBox
 from ..shared.formats import cost, joined, tokens
 from ..widgets import FIELD, SEGMENTS, avatar, card, colour, named, table
 from ..words import number, t
@@ -300,12 +300,11 @@ class Beliefs:
         letters = [chr(ord("a") + place) for place in range(len(styles))]
         lines = zip(belief_lines(course.standings, chosen.name).items(), letters, styles, strict=True)
         series = [Series(text, letter, style, points) for (text, points), letter, style in lines]
-        words = chart_words()
         about = t("story.beliefs_chart", who=one_line(chosen.name))
 
         def drawn(width: int) -> Chart | None:
             size = partial(levels, width=width, height=150, labels=48, last=course.rounds)
-            return size(about, series, axis=words.round, highest=100, values=(0, 50, 100), words=words)
+            return size(about, series, axis=t("charts.round"), highest=100, values=(0, 50, 100))
 
         self._chart.draw(drawn)
         with self._list:

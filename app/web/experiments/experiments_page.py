@@ -12,12 +12,13 @@ from nicegui import ui
 
 from ....experiments.axes import Label
 from ....experiments.place import FILE
+from ....reports.words import whole
 from ....state.errors import PerSimChatError
 from ....state.folders import RESULTS
 from ....state.plain_text import capitalised, one_line
 from ..context import WebContext
 from ..frame import Frame, disclaimer
-from ..shared.formats import cost, joined, moment, tokens, whole
+from ..shared.formats import cost, joined, moment, tokens
 from ..shared.lists import draw_unread
 from ..shared.navigation import experiment_page_of, experiment_report_of, experiment_table_of, page_of
 from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell

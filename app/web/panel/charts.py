@@ -25,11 +25,12 @@ from ....reports.palette import people
 from ....reports.pruning_figures import by_block
 from ....reports.report import talk_of
 from ....reports.stances import ledger
+from ....reports.words import block_name, whole
 from ....runs.folder.manifest import Manifest
 from ..board import Board
 from ..context import Viewing
-from ..shared.chart_box import WIDE, ChartBox, chart_words, emotion_names, on_turns, show_place
-from ..shared.formats import block_name, joined, names, number, seconds, whole
+from ..shared.chart_box import WIDE, ChartBox, on_turns, show_place
+from ..shared.formats import joined, names
 from ..widgets import BLOCK_COLOURS, bar, card, errors_shown
 from ..words import t
 from .people import latest
@@ -59,7 +60,6 @@ def charts_part(viewing: Viewing) -> Callable[[], Awaitable[None]]:
 class _ChartsPart:
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._words = chart_words()
         self._talk: Talk | None = None
         self._drawn: Hashable = None
         self._rests_until = 0.0
@@ -115,12 +115,12 @@ class _ChartsPart:
             "positions": stance_chart,
             "openness": openness_chart,
             "needs": need_chart,
-            "emotions": partial(emotion_chart, named=emotion_names(), each=width == WIDE),
+            "emotions": partial(emotion_chart, each=width == WIDE),
             "scores": score_chart,
-            "left_out": partial(left_out_chart, worded=number_of_words),
-            "responses": partial(response_chart, worded=seconds),
+            "left_out": left_out_chart,
+            "responses": response_chart,
         }
-        return None if self._talk is None else makes[key](self._talk, width=width, words=self._words)
+        return None if self._talk is None else makes[key](self._talk, width=width)
 
     def _later(self) -> None:
         """Draw when the rest is over, if the part is open then."""
@@ -165,8 +165,3 @@ class _ChartsPart:
         hands = sorted(board.hands) if self._viewing.newest else []
         raised = t("insights.hands", names=names(hands)) if hands else ""
         self._wants.set_text(joined([said if needs else "", raised]))
-
-
-def number_of_words(count: float) -> str:
-    """A number of words in words."""
-    return t("insights.words", n=int(count)) if count == int(count) else number(count)

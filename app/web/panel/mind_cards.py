@@ -7,12 +7,12 @@ from typing import Final
 
 from nicegui import ui
 
+from ....reports.words import module_name
 from ....runs.events import Uttered
 from ....runs.folder.parts import MindRecord
 from ....state.plain_text import clean, one_line
-from ..shared.formats import module_name
 from ..widgets import EMOTION_COLOURS, EMOTION_FACES, bar, card, chip
-from ..words import catalogue, t
+from ..words import t, t_or
 from .mind_reading import Look, felt
 
 OWN_JUDGE: Final = "Judge"
@@ -46,7 +46,7 @@ def chips(texts: Iterable[str]) -> None:
 
 def kind(name: str) -> str:
     """The kind of a memory, in the page's language."""
-    return t(f"minds.kind_{name}" if f"minds.kind_{name}" in catalogue() else "minds.kind_other")
+    return t_or(f"minds.kind_{name}", t("minds.kind_other"))
 
 
 def made(turn: int) -> str:

@@ -13,26 +13,15 @@ from nicegui import ui
 from ....models.naming import OFFLINE
 from ....reports.stances import Position, ledger
 from ....reports.summary import SCORES, AgentSummary, Speech, agent_summary, highest_coherence, most_active, speech
+from ....reports.words import module_name, seconds, whole
 from ....runs.events import Totals
 from ....runs.folder.parts import UNKNOWN
 from ....state.minds.emotion import EMOTIONS
 from ....state.plain_text import clean, one_line
+from ....state.wording import listed
 from ..board import Board
 from ..context import Viewing
-from ..shared.formats import (
-    cost,
-    dollars,
-    joined,
-    listed,
-    module_name,
-    names,
-    number,
-    seconds,
-    short,
-    tokens,
-    trended,
-    whole,
-)
+from ..shared.formats import cost, dollars, joined, names, number, short, tokens, trended
 from ..shared.runs import Budget, budgets, limits_of
 from ..widgets import CALM, EMOTION_COLOURS, EMOTION_FACES, avatar, bar, card, chip, colour, errors_shown, fill
 from ..words import t

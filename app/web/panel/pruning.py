@@ -10,13 +10,13 @@ from typing import Any, Final, get_args
 from nicegui import context, ui
 
 from ....reports.pruning_figures import bars, check_mean, dominant, piece
+from ....reports.words import block_name
 from ....runs.run.at_turn import PastPrompt, foreseen_from, past_prompts
 from ....state.errors import PerSimChatError
 from ....state.minds.pruning import Check, Fill, Pruned, PrunedItem, Pruning, select
 from ....state.plain_text import one_line
 from ..context import Viewing
 from ..live_runs import scorer_missing
-from ..shared.formats import block_name
 from ..shared.runs import Scored, open_record
 from ..widgets import BLOCK_COLOURS, FIELD, bar, card, named, tall_dialog
 from ..words import number, t

@@ -15,25 +15,26 @@ from ....reports.charts.model import Chart
 from ....reports.diff import Comparison, Difference, End, Share, compare
 from ....reports.diff_charts import overlays
 from ....reports.diff_parting import Parting, Piece, word_changes
-from ....reports.words import compact, spaced
+from ....reports.words import compact, spaced, whole
 from ....runs.events import Uttered
 from ....runs.folder.listing import UNFINISHED, ListedRun, family, origins
 from ....runs.folder.reading import Record, read_labels, read_run
 from ....state.errors import PerSimChatError
 from ....state.minds.pruning import Pruning
 from ....state.plain_text import capitalised, one_line, shortened
+from ....state.wording import entry
 from ..chat.lines import put_in
 from ..context import WebContext
 from ..frame import Frame, disclaimer
 from ..setup.form import specs
 from ..setup.setting_field import label_of, option_of
-from ..shared.chart_box import NARROW, WIDE, ChartBox, chart_words, emotion_names
-from ..shared.formats import dollars, joined, moment, whole
+from ..shared.chart_box import NARROW, WIDE, ChartBox
+from ..shared.formats import dollars, joined, moment
 from ..shared.lists import page_by_page
 from ..shared.navigation import comparison_of, page_of
 from ..shared.runs import closed, closed_runs
 from ..widgets import FIELD, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
-from ..words import catalogue, t
+from ..words import t, t_or
 from .runs_page import address_of, branched, ending, title_of
 
 # Settings, in the words of the form
@@ -68,7 +69,7 @@ def _named(what: str) -> str:
     if what.startswith(_PRUNING):
         part = what.removeprefix(_PRUNING)
         key = "settings.pruning" if part == "lambda" else f"setup.pruning_{part}"
-        name = t(key) if key in catalogue() else spaced(part)
+        name = t_or(key, spaced(part))
         return f"{name} (λ)" if part == "lambda" else name
     setting = _setting(what)
     if what == "scenario.topic":
@@ -83,7 +84,7 @@ def _sentence(words: str) -> str:
 def _set_to(what: str, given: Any) -> str:
     """A value in the words of the form."""
     key = f"setup.pruning_{what.removeprefix(_PRUNING)}_{given}"
-    if what.startswith(_PRUNING) and key in catalogue():
+    if what.startswith(_PRUNING) and entry(key) is not None:
         return t(key)
     if what == f"{_PRUNING}remove":
         return ", ".join(t(f"setup.pruning_block_{letter}") for letter in given) or t("past.unknown")
@@ -384,10 +385,8 @@ def _charts(both: Compared, width: int) -> list[Chart]:
     return overlays(
         both.a,
         both.b,
-        named=emotion_names(),
         parts=t("past.parts_here"),
         width=width,
-        words=chart_words(),
     )
 
 

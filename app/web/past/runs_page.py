@@ -16,6 +16,7 @@ from ....runs.folder.listing import UNFINISHED, ListedRun, Listing, Tree, matchi
 from ....state.errors import PerSimChatError
 from ....state.plain_text import one_line, shortened
 from ....state.settings import MODES
+from ....state.wording import entry
 from ..board import Board
 from ..context import WebContext
 from ..frame import Frame
@@ -24,7 +25,7 @@ from ..shared.lists import draw_unread, page_by_page
 from ..shared.navigation import comparison_of, like, page_of, resume_and_show
 from ..shared.runs import closed_runs
 from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error, reached
-from ..words import catalogue, t
+from ..words import t, t_or
 from .actions import ask_delete, ask_labels, tags_of
 
 _MOST_WORDS: Final = 140
@@ -43,8 +44,7 @@ def title_of(listed: ListedRun) -> str:
 
 def ending(reason: str) -> str:
     """The ending of a run, or that it has none (`runs.listing.UNFINISHED`)."""
-    key = f"past.ended_{reason}"
-    return t(key) if key in catalogue() else spaced(reason)
+    return t_or(f"past.ended_{reason}", spaced(reason))
 
 
 def branched(listed: ListedRun) -> str:
@@ -162,7 +162,7 @@ class RunRow:
         """
         listed = self._listed
         status = "running" if board is None else board.status
-        live = listed.active and f"past.live_{status}" in catalogue()
+        live = listed.active and entry(f"past.live_{status}") is not None
         self._about.set_text(" · ".join(self._facts(board, live=live)))
         tint = LIVE if live else _COLOURS.get(listed.ended, "")
         self._state.set_text(t(f"past.live_{status}") if live else ending(listed.ended))
@@ -180,7 +180,7 @@ class RunRow:
         told = [] if self._closed else [t("past.utterances", n=made), *ended]
         facts = [moment(listed.started), *told]
         if self._origin is None or listed.model != self._origin.model:
-            facts += [t(mode) if mode in catalogue() else listed.mode, *([listed.baseline] if listed.baseline else [])]
+            facts += [t_or(mode, listed.mode), *([listed.baseline] if listed.baseline else [])]
             facts.append(listed.model or t("past.unknown"))
         if listed.cost_usd and not listed.active and not self._closed:
             facts.append(dollars(listed.cost_usd))

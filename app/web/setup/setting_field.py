@@ -10,17 +10,16 @@ from typing import Any, Final, cast, get_args
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
-from ....reports.words import spaced
+from ....reports.words import module_name, spaced
 from ....state.errors import PerSimChatError
 from ....state.kinds import is_open
 from ....state.minds.pruning import REMOVABLE, Fill, Method, Query, letters_of
 from ....state.setting import MODULES, RetrievalWeights
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing
-from ..shared.formats import module_name
 from ..shared.lists import Field, Row, Rows
 from ..widgets import FIELD, SEGMENTS, hint, named, whole_number
-from ..words import catalogue, number, t
+from ..words import number, t, t_or
 from .form import Form, Mark, Spec, offered, read_number, specs
 
 EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-m3@http://localhost:8000/v1")
@@ -117,7 +116,7 @@ def option_of(name: str, value: str) -> str:
 
 
 def _text(key: str, otherwise: str) -> str:
-    return t(f"settings.{key}") if f"settings.{key}" in catalogue() else otherwise
+    return t_or(f"settings.{key}", otherwise)
 
 
 def setting_field(form: Form, name: str, suggestions: Sequence[str] = (), *, hinted: bool = True) -> None:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Final
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from ....reports.charts.drawing import picture, place_of, svg, table
-from ....reports.charts.model import Chart, Words
-from ....state.minds.emotion import EMOTIONS
+from ....reports.charts.model import Chart
 from ..widgets import icon_button, item, menu, named
 from ..words import t
 
@@ -62,16 +60,6 @@ _PATIENCE_S: Final = 60.0
 
 Make = Callable[[int], Chart | None]
 """Makes a chart of a width."""
-
-
-def chart_words() -> Words:
-    """The texts of charts in the page's language."""
-    return Words(**{field.name: t(f"charts.{field.name}") for field in fields(Words)})
-
-
-def emotion_names() -> dict[str, str]:
-    """Emotions, and calm, in the page's language."""
-    return {name: t(f"common.emotion_{name}") for name in (*EMOTIONS, "calm")}
 
 
 def on_turns(around: ui.element, go: Callable[[int], object], step: Callable[[int], object] | None = None) -> None:

@@ -6,28 +6,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ....reports.charts.model import Point
-from ....reports.words import spaced, trend
+from ....reports.words import trend
 from ....runs.events import Totals
-from ....state.plain_text import clean, one_line
+from ....state.plain_text import one_line
 from .. import words
-from ..words import catalogue, t
+from ..words import t
 
 
 def number(value: float | None, decimals: int = 1) -> str:
     """A number as the language writes it; a dash where it is not known."""
     return t("insights.unknown") if value is None else words.number(value, decimals)
-
-
-def whole(value: int | None) -> str:
-    """A whole number."""
-    return number(value, 0)
-
-
-def seconds(value: float | None) -> str:
-    """Seconds with three significant digits or so."""
-    if value is None:
-        return t("insights.unknown")
-    return t("insights.seconds", value=number(value, 0 if value >= 100 else 1 if value >= 10 else 2))
 
 
 def dollars(value: float | None, decimals: int | None = None) -> str:
@@ -46,7 +34,7 @@ def dollars(value: float | None, decimals: int | None = None) -> str:
 
 def trended(value: float | None, unit: str = "") -> str:
     """A trend as an arrow and the change from one message to the next; empty if it is not known."""
-    return "" if value is None else t("insights.trend", trend=words.localised(trend(value, unit)))
+    return "" if value is None else t("insights.trend", trend=trend(value, unit))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -88,26 +76,6 @@ def cost(totals: Totals) -> str:
     if not totals.cost_usd:
         return t("chat.cost_none")
     return dollars(totals.cost_usd)
-
-
-def listed(names: list[str]) -> str:
-    """Names in a row: "A", "A and B", "A, B and C"."""
-    shown = [one_line(name) for name in names]
-    if len(shown) < 2:
-        return "".join(shown)
-    return t("chat.and", many=", ".join(shown[:-1]), last=shown[-1])
-
-
-def module_name(name: str) -> str:
-    """A module's name in the page's language; an unknown one as it is."""
-    key = f"minds.module_{name}"
-    return t(key) if key in catalogue() else clean(name)
-
-
-def block_name(tag: str) -> str:
-    """The name of a prompt's block in the page's language; another one's tag in words."""
-    key = f"minds.block_{tag}"
-    return t(key) if key in catalogue() else spaced(tag)
 
 
 def moment(started: str) -> str:

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from ..context import WebContext
 from ..widgets import errors_shown, with_waits
+from ..words import language
 
 
 def page_of(run: str, turn: int | None = None, *, play: bool = False) -> str:
@@ -53,8 +54,13 @@ def export_of(run: str, form: str) -> str:
 
 
 def report_of(run: str) -> str:
-    """A run's report."""
-    return f"/api/runs/{quote(run, safe='')}/report"
+    """A run's report, in the language of the page."""
+    return f"/api/runs/{quote(run, safe='')}/report?{urlencode({'language': language()})}"
+
+
+def printed_summary_of(run: str) -> str:
+    """The summary of a focus group to print, in the language of the page."""
+    return f"/api/runs/{quote(run, safe='')}/summary.html?{urlencode({'language': language()})}"
 
 
 def experiment_page_of(name: str) -> str:
