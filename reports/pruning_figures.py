@@ -208,10 +208,10 @@ def without(removed: int, units: int, *, these: bool = False) -> str:
     """How many pieces were left out: "without 9 of 52 pieces of information"; of `these`, "without these 9 of 52"."""
     if not units:
         return t("report.with_nothing")
-    pieces = t("report.pieces", n=units)
     if not removed:
-        return t("report.with_all", pieces=pieces)
-    return t("report.without_these" if these else "report.without", removed=removed, pieces=pieces)
+        return t("report.with_all", n=units)
+    lacking = "report.without_these" if these else "report.without"
+    return t(lacking, removed=removed, pieces=t("report.pieces", n=units))
 
 
 def left_out(means: Lacking) -> str:

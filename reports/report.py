@@ -19,6 +19,7 @@ from ..runs.folder.lines import conclusion_heading, edited
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
 from ..state.errors import InputError
+from ..state.language import ENGLISH
 from ..state.plain_text import clean, one_line
 from ..state.stories.support import HIGHEST
 from ..state.wording import in_language, language, listed, localised, t, t_or
@@ -371,12 +372,12 @@ def _replace(path: Path, text: str) -> None:
 # The summary of a focus group as one page to print: HTML without scripts and without a network
 
 
-def summary_page(summary: GroupSummary, tag: str) -> str:
+def summary_page(summary: GroupSummary, tag: str = ENGLISH) -> str:
     """The page of a focus group's summary, in a language (BCP 47) as `report_html`."""
     with in_language(tag):
         return page_environment().get_template("guide.html.jinja").render(s=summary)
 
 
-def write_summary(summary: GroupSummary, path: Path, tag: str, *, force: bool = False) -> None:
+def write_summary(summary: GroupSummary, path: Path, tag: str = ENGLISH, *, force: bool = False) -> None:
     """Write the page; raises as `write_page`."""
     write_page(path, lambda: summary_page(summary, tag), what="the summary", force=force)

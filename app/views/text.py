@@ -67,7 +67,7 @@ def ending(stopped: Stopped) -> str:
     if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
         words = one_line(stopped.detail).rstrip(".")
         why = words[:1].lower() + words[1:]
-    return f"{why}, after {count(stopped.turn, 'utterance')}"
+    return t("report.over", why=why, n=stopped.turn)
 
 
 def unscored(number: int) -> str:

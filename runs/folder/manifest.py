@@ -97,9 +97,13 @@ class RecordedSettings(Open):
     pattern: str = "need_to_talk"
     baseline: str | None = None
     answer_format: str = "free"
-    language: str = ENGLISH
     max_messages: Count | None = None
     model: str | None = None
+
+    @property
+    def language(self) -> str:
+        """In which the participants speak, as a tag (BCP 47)."""
+        return str(self.given.get("language", ENGLISH))
 
     @property
     def prompts_now(self) -> str:

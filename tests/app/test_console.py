@@ -523,7 +523,7 @@ def test_a_conversation_given_at_once(finished: Callable[..., Any], tmp_path: Pa
     assert done.code == 0, done.err
     assert "\nPetr: I'd rather have cocoa.\n" in done.out
     assert "there is no command '/foo'" in done.err
-    assert "after 4 utterances" in done.out
+    assert "after 4 messages" in done.out
 
 
 @pytest.mark.proof

@@ -439,7 +439,7 @@ def test_figures_in_words():
     assert cost(Totals(cost_usd=None)) == "cost unknown"
     assert cost(Totals(cost_usd=0.01234)) == "$0.0123"
     stopped = Stopped(run="r", reason="message_limit", source="message_limit", turn=1, totals=estimated, usage=[])
-    assert ending(stopped) == "the message limit was reached, after 1 utterance"
+    assert ending(stopped) == "the message limit was reached, after 1 message"
     rounds = stopped.model_copy(update={"source": "mad", "detail": "2 of 3 hold it after 1 round.", "turn": 3})
     assert ending(rounds) == "2 of 3 hold it after 1 round"
     assert models_in_words({"A": "offline", "B": "offline"}) == "offline"

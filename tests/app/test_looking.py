@@ -55,7 +55,7 @@ def test_a_run_from_beginning_to_end(command: Run, tmp_path: Path) -> None:
     assert shown.code == 0
     assert shown.err == ""
     assert shown.out.startswith("Tea or coffee?\n")
-    assert "the message limit was reached, after 4 utterances" in shown.out
+    assert "the message limit was reached, after 4 messages" in shown.out
     assert sum(int(row[1]) for row in rows(shown.out, "Messages")) == 4
     report = command("show", "latest", "--html")
     assert report.out == f"{folder / 'report.html'}\n"
@@ -84,7 +84,7 @@ def test_a_debate(command: Run, out: Path) -> None:
     text = command("show", "latest").out
     for expected in (
         "debate, need to talk, offline, seed 7",
-        "consensus was reached, after 9 utterances (source: judge)",
+        "consensus was reached, after 9 messages (source: judge)",
         "Tea at four, coffee at eight.",
         f"3 of 3: {PEOPLE[0]}, {PEOPLE[1]} and {PEOPLE[2]}; so says: judge",
         "All of them came round.",
@@ -116,7 +116,7 @@ def test_an_interrupted_run(command: Run, out: Path) -> None:
     write_run(out, stop_reason=None, ended=None, usage={})
     done = command("show", "latest")
     assert done.code == 0
-    assert "no ending is recorded (it is still running, or was killed), after 3 utterances" in done.out
+    assert "no ending is recorded (it is still running, or was killed), after 3 messages" in done.out
     assert "Tokens" not in done.out
 
 
@@ -243,7 +243,7 @@ def test_people_whispers_and_silences_are_said(command: Run, out: Path) -> None:
         f"{eva}, {bo} and {li} (person)",
         "a branch of tea-0000 at turn 1 (branch); changed: say",
         "resumed at turn 3 (changed: note xylophone)",
-        "the budget was used up, after 6 utterances",
+        "the budget was used up, after 6 messages",
         "1 line of the moderator, 1 raised hand, 1 answer, 1 new topic, 1 time the floor was given, 1 wave",
         f"{eva}: 1 turn, {li}: 1 turn",
         "whispers           2 utterances",
@@ -546,7 +546,7 @@ def test_piped_output_is_plain_lines(command: Run, serve: Serve):
     assert len(spoken) == 2
     assert all(": " in line for line in spoken)
     assert "\x1b" not in done.out
-    assert "# Ended: the message limit was reached, after 2 utterances." in lines
+    assert "# Ended: the message limit was reached, after 2 messages." in lines
     assert lines[-1].startswith("# Run: conversations/")
 
 

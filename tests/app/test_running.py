@@ -203,7 +203,7 @@ def test_a_budget_ends_a_run_and_a_higher_one_goes_on(spent: Any, command: Run):
     assert "--budget-calls" in refused.error
     done = command("resume", "latest", "--budget-calls", "5000")
     assert done.code == 0, done.err
-    assert "after 3 utterances" in done.out
+    assert "after 3 messages" in done.out
     assert utterances(done.out)[: len(utterances(spent.out))] == utterances(spent.out)
 
 

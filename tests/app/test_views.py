@@ -89,7 +89,7 @@ def test_it_shows_speaker_emotion_needs_progress_and_tokens(plain: Callable[[str
     assert "Person 0" in text
     assert "━━━───────  3" in text
     assert "turn 1/2 ━━━━━━━━━━────────── about 120 tokens, no cost, 0:00" in text
-    assert "Ended: the message limit was reached, after 1 utterance." in text
+    assert "Ended: the message limit was reached, after 1 message." in text
     assert "Used: 9 model calls, 100 tokens in, 20 out (estimated), no cost, 0:00." in text
     assert "This is a simulation." in text
 
@@ -142,7 +142,7 @@ def test_in_a_terminal(terminal: Terminal, serve: Serve, plain: Callable[[str], 
     assert "is thinking" in text
     assert ":) happiness 3" in text
     assert "turn 1/2" in text
-    assert "Ended: the message limit was reached, after 2 utterances." in text
+    assert "Ended: the message limit was reached, after 2 messages." in text
     assert "Run: conversations/" in text
     assert "\x1b[1;3" in screen  # names are coloured
     pieces = {line.strip() for line in text.splitlines() if line.strip().startswith("I have said")}
@@ -209,7 +209,7 @@ def test_a_debate_shows_the_judge_s_view_and_what_it_came_to(plain: Callable[[st
     assert "judge: consensus is not accepted. Openness is 0: B." in text
     assert "judge: consensus\n" in text
     assert "Consensus: Tea, [red]hot[/red] for all  held by [bold]Eve[/bold] :smile:" in text
-    assert "Ended: consensus was reached, after 1 utterance." in text
+    assert "Ended: consensus was reached, after 1 message." in text
 
 
 # What the views show of people: who is asked, whispers, silences, a past that comes first

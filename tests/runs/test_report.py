@@ -111,7 +111,7 @@ def test_every_utterance_stands_in_it_once(debate: Path) -> None:
 def test_what_a_debate_shows(debate: Path) -> None:
     words = page_of(debate).words
     for expected in (
-        "Group debate", "consensus was reached, after 14 utterances (source: judge)", "Tea at four, coffee at eight.",
+        "Group debate", "consensus was reached, after 14 messages (source: judge)", "Tea at four, coffee at eight.",
         "Held by 3 of 3", "All of them came round.", DISCLAIMER, "2026-01-01 12:00 UTC",
         "Openness to consensus", "Need to talk",
         "Scores of the analysis", "Response times", "Messages sent", "Verdicts of the judge",
@@ -125,7 +125,7 @@ def test_what_a_debate_shows(debate: Path) -> None:
 def test_what_a_discussion_of_the_first_version_does_not_show(tmp_path: Path) -> None:
     words = page_of(write_run(tmp_path)).words
     assert "Free discussion" in words
-    assert "the message limit was reached, after 3 utterances" in words
+    assert "the message limit was reached, after 3 messages" in words
     for absent in ("Openness", "Verdicts", "Scores", "coherence", "Put right", "Held by"):
         assert absent not in words
 
@@ -159,7 +159,7 @@ def test_the_mind_of_a_judge_is_shown_and_is_no_participant(tmp_path: Path) -> N
 @pytest.mark.parametrize("reason", ["closed", "budget", "stopped", "error", "of a kind to come"])
 def test_every_ending_has_words(tmp_path: Path, reason: str | None) -> None:
     page = page_of(write_run(tmp_path, [], [], stop_reason=reason, usage={}, detail="Nobody was left."))
-    assert "after 0 utterances" in page.words
+    assert "after 0 messages" in page.words
     assert "Nothing was said." in page.words
     assert "Nobody was left." in page.words
 
@@ -185,7 +185,7 @@ def test_what_people_did_stands_at_its_place(tmp_path: Path) -> None:
     found = [words.index(place) for place in places]
     assert found == sorted(found)
     assert len([a for a in page.all("li") if a.get("class") == "whisper"]) == 2
-    assert "the budget was used up, after 6 utterances" in words
+    assert "the budget was used up, after 6 messages" in words
     assert "a branch of tea-0000 at turn 1 (branch); changed: say" in words
     assert "resumed at turn 3 (changed: note xylophone)" in words
 
@@ -201,7 +201,7 @@ def test_people_have_no_curves_and_no_minds(tmp_path: Path) -> None:
         assert f"{name}: from " not in page.words
         assert f"{name}: at first " not in page.words
     times = page.words.index("Response times")
-    assert "3 utterances, 1.00 s on average" in page.words[times:]
+    assert "3 messages, 1.00 s on average" in page.words[times:]
 
 
 def test_what_happened_before_anything_was_said(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_a_run_of_two_thousand_utterances(tmp_path: Path) -> None:
     assert len([i for i in page.ids if re.fullmatch(r"u\d+", i)]) == 2000
     points = [len(re.findall("[ML]", p["d"] or "")) for p in page.all("path") if p.get("class") == "c-line"]
     assert max(points) <= MOST_POINTS
-    assert "Each point is the mean of 13 utterances." in page.words
+    assert "Each point is the mean of 13 messages." in page.words
     emotions = [svg for svg in page.all("svg") if "emotions-t" in (svg.get("aria-labelledby") or "")]
     assert len(emotions) == 1
     assert len(page.all("rect")) < MOST_POINTS * (len(PEOPLE) * len(EMOTIONS) + 1) + 50
@@ -431,9 +431,8 @@ def test_every_chart_stays_within_its_picture(heights: list[int], lines: int, wi
 @given(LEVELS, st.booleans(), st.integers(0, 600))
 def test_emotions_stay_within_their_picture(heights: list[int], each: bool, last: int) -> None:
     felt = [(turn, {"happiness": value, "fear": 10 - value}) for turn, value in enumerate(heights)]
-    named = {name: name for name in (*EMOTIONS, "calm")}
     person = people(["Eva"])["Eva"]
-    chart = emotions("T", [(person, felt)], named, last=max(last, len(felt) - 1), each=each)
+    chart = emotions("T", [(person, felt)], last=max(last, len(felt) - 1), each=each)
     within(chart)
     assert len(chart.cells) <= len(EMOTIONS) * (MOST_POINTS + 1)
     assert chart.table[1:] == [[turn, "Eva", at["happiness"], None, None, at["fear"], None, None] for turn, at in felt]
@@ -441,14 +440,13 @@ def test_emotions_stay_within_their_picture(heights: list[int], each: bool, last
 
 def test_emotions_of_turns_are_cells_in_the_colour_of_the_strongest() -> None:
     person = people(["Eva"])["Eva"]
-    named = {name: name for name in (*EMOTIONS, "calm")}
     felt: Felt = [(0, {}), (1, {"happiness": 2, "anger": 7}), (2, {"happiness": 9})]
-    chart = emotions("T", [(person, felt)], named, last=2)
+    chart = emotions("T", [(person, felt)], last=2)
     assert [cell.style for cell in chart.cells[:3]] == ["calm", "e2", "e0"]
     assert chart.cells[1].strength < chart.cells[2].strength
     assert chart.cells[1].title == "Eva, turn 1: happiness 2, anger 7"
     assert chart.cells[0].title == "Eva, turn 0: calm"
-    assert [text.text for text in emotions("T", [(person, felt)], named, last=2, each=True).texts[:3]] == [
+    assert [text.text for text in emotions("T", [(person, felt)], last=2, each=True).texts[:3]] == [
         "Eva",
         "happiness",
         "anger",
@@ -479,7 +477,7 @@ def test_bars_have_their_speakers_colours_until_they_are_thinned() -> None:
     within(few)
     assert [cell.style for cell in few.cells] == [who["Eva"].style, who["Bo"].style]
     assert [cell.below for cell in few.cells] == ["E", "B"]
-    assert few.description == "2 utterances, 3 s on average, at most 4 s."
+    assert few.description == "2 messages, 3 s on average, at most 4 s."
     many = bars("T", [(n, 1.0, who["Eva"]) for n in range(1, 2001)], lambda value: f"{value:g} s")
     within(many)
     assert len(many.cells) <= MOST_POINTS
@@ -509,7 +507,7 @@ def test_texts_in_a_chart_are_data(name: str) -> None:
         lanes(hostile, [Lane(hostile, "p0", [series])], marks=[(1, "consensus", hostile)]),
         levels(hostile, [series], note=hostile),
         stances(hostile, [(person, moves)], last=2),
-        emotions(hostile, [(person, [(0, {"fear": 3})])], dict.fromkeys((*EMOTIONS, "calm"), hostile), last=1),
+        emotions(hostile, [(person, [(0, {"fear": 3})])], last=1),
         bars(hostile, [(1, 2.0, person)], lambda _: hostile),
     ):
         for drawn in (str(svg(chart, "k", slider=True)), picture(chart)):

@@ -112,7 +112,7 @@ def test_the_checks_of_revision(html: str) -> None:
 def test_the_insights_have_words_by_turn_and_by_block(html: str) -> None:
     card = html.partition('<section class="card" aria-labelledby="left-out-h">')[2].partition("</section>")[0]
     words = Page(card).words
-    assert "λ 0.6, 1, 0.01, embedding: 2.3 of 5.0 pieces of information, 10.0 of 22.0 words an utterance" in words
+    assert "λ 0.6, 1, 0.01, embedding: 2.3 of 5.0 pieces of information, 10.0 of 22.0 words a message" in words
     assert re.findall(r'<rect class="c-cell [^>]*><title>([^<]*)<', card) == [
         f"Utterance 1, {EVA}: 8 words",
         f"Utterance 2, {BO}: 22 words",

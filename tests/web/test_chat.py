@@ -305,9 +305,9 @@ async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
 @pytest.mark.proof
 @pytest.mark.parametrize("language", ["en", "cs", "de"])
 def test_the_catalogue_has_every_sentence(language: str):
-    from persimchat.state.wording import worded
     from persimchat.state.minds.emotion import EMOTIONS
     from persimchat.state.minds.speech import CORRECTIONS
+    from persimchat.state.wording import worded
 
     keys = [f"ended_{reason}" for reason in ("message_limit", "consensus", "closed", "budget", "stopped")]
     keys += [f"corrected_{name}" for name in CORRECTIONS]

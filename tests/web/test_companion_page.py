@@ -24,8 +24,8 @@ from offenders import check_each
 from persimchat.app.web.chat.companion import COLOURS, expressions, worlds_in
 from persimchat.app.web.chat.companion_memory import path_of
 from persimchat.app.web.crisis import speaks_of_harm
-from persimchat.state.wording import catalogue
 from persimchat.state.companion import LABELS
+from persimchat.state.wording import catalogue
 
 PETR = f"/companion?agent={ODA.replace(' ', '+')}&person=Petr"
 HOSTILE = "<img src=x onerror=window.__x=1>"

@@ -34,7 +34,6 @@ from persimchat.app.web.setup.new_page import EXAMPLES
 from persimchat.app.web.setup.scenario_files import SavedSetups
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
 from persimchat.app.web.shared.runs import WITH_PEOPLE_S
-from persimchat.state.wording import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
 from persimchat.runs.folder.reading import read_manifest
@@ -42,6 +41,7 @@ from persimchat.state.kinds import groups
 from persimchat.state.persona import Persona
 from persimchat.state.setting import About
 from persimchat.state.settings import ABOUT, Settings
+from persimchat.state.wording import LANGUAGES, catalogue
 
 pytestmark = pytest.mark.proof
 

@@ -24,7 +24,6 @@ from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.past.actions import FORMATS
 from persimchat.app.web.past.runs_page import FEW, PAGE, ending, moment
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.state.wording import LANGUAGES, catalogue
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.reports.diff_parting import Why
 from persimchat.runs.events import StopReason
@@ -32,6 +31,7 @@ from persimchat.runs.folder.answers import labels
 from persimchat.runs.folder.listing import UNFINISHED
 from persimchat.runs.folder.reading import read_labels
 from persimchat.state.settings import Settings
+from persimchat.state.wording import LANGUAGES, catalogue
 
 PATIENT = 600
 """Tries of a tenth of a second."""

@@ -17,8 +17,8 @@ from offenders import check_each
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from persimchat.app.web.setup.form import specs
-from persimchat.state.wording import LANGUAGES, Entry, catalogue, plural, worded
 from persimchat.runs.events import Silenced
+from persimchat.state.wording import LANGUAGES, Entry, catalogue, plural, worded
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "app" / "web"
@@ -27,7 +27,9 @@ ROOMS = (
     *("experiments", "app"),
 )
 AREAS = {key.split(".")[0] for key in catalogue()}
-KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)(?<!\.md)(?<!\.html)(?<!\.jinja)")
+KEY = re.compile(
+    rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)(?<!\.md)(?<!\.html)(?<!\.jinja)"
+)
 NAME = re.compile(r'"([^"\n]{1,60})"|^ +(\w+): ', re.MULTILINE)
 """A text, or a field or argument with its type."""
 FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}, "de": {"one", "other"}}
@@ -69,9 +71,9 @@ def nodes(kind: type) -> Iterator[tuple[str, Any]]:
 def in_templates() -> dict[str, bool]:
     """Every key in the reports' templates, and whether it is only the beginning of one."""
     text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "reports" / "templates").glob("*.jinja")))
-    return {key: bool(more) for key, more in re.findall(r't(?:_or)?\("([a-z]+\.[a-z0-9_]*)"( ~)?', text)} | {
-        key: False for key in re.findall(r'if [^"\n]* else "([a-z]+\.[a-z0-9_]+)"', text)
-    }
+    return {
+        key: bool(more) for key, more in re.findall(r't(?:_or)?\("([a-z]+\.[a-z0-9_]*)"( ~)?', text)
+    } | dict.fromkeys(re.findall(r'if [^"\n]* else "([a-z]+\.[a-z0-9_]+)"', text), False)
 
 
 @cache
