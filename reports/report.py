@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,14 +16,13 @@ from markupsafe import Markup
 
 from ..models.naming import OFFLINE
 from ..runs.folder.answers import interviews
-from ..runs.folder.lines import conclusion_heading, edited
+from ..runs.folder.lines import conclusion_heading, edited, stage_name
 from ..runs.folder.parts import MindRecord
 from ..runs.folder.reading import Record
 from ..state.errors import InputError
-from ..state.language import ENGLISH
 from ..state.plain_text import clean, one_line
 from ..state.stories.support import HIGHEST
-from ..state.wording import in_language, language, listed, localised, t, t_or
+from ..state.wording import LANGUAGES, in_language, language, listed, localised, t, t_or
 from . import palette, words
 from .charts.drawing import style_sheet, svg
 from .charts.lines import Series, levels
@@ -176,7 +176,14 @@ def _influence(updates: Sequence[Update], names: Sequence[str], people: Mapping[
         return None
     most = max(value for points in courses.values() for _, value in points)
     lines = [Series(people[name].name, people[name].initials, people[name].style, courses[name]) for name in courses]
-    return levels("Influence", lines, highest=most, axis="round", labels=56, values=(0, most / 2, most))
+    return levels(
+        t("report.influence_title"),
+        lines,
+        highest=most,
+        axis=t("charts.round"),
+        labels=56,
+        values=(0, most / 2, most),
+    )
 
 
 def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> Beliefs:
@@ -208,6 +215,7 @@ _WORDS: Final = (
     listed,
     words.seconds,
     words.spaced,
+    words.stance_name,
     words.trend,
     words.trend_in_words,
     words.when,
@@ -227,6 +235,7 @@ def _finalize(value: Any) -> Any:
 def _environment() -> Environment:
     environment = page_environment()
     environment.filters["edited"] = edited
+    environment.filters["stage_name"] = stage_name
     environment.filters["emotion_style"] = emotion_style
     environment.filters["verdict_style"] = verdict_style
     return environment
@@ -261,11 +270,21 @@ def report_html(record: Record, tag: str | None = None) -> str:
 
     Args:
         record: of the run.
-        tag: of the language of its headings (BCP 47); by default, that of the run. What the catalogue of texts lacks
-            is in English.
+        tag: of the language of its headings, one of the catalogue's; by default, that of the run, where the catalogue
+            has it, else English.
+
+    Raises:
+        InputError: there is no such language in the catalogue.
     """
-    with in_language(record.manifest.settings.language if tag is None else tag):
+    with _headed(record, tag):
         return _report(record)
+
+
+def _headed(record: Record, tag: str | None) -> AbstractContextManager[None]:
+    if tag is not None and tag not in LANGUAGES:
+        given, known = clean(tag), ", ".join(LANGUAGES)
+        raise InputError(f"there are no reports in {given!r}", where="language", remedy=f"Choose one of: {known}.")
+    return in_language(record.manifest.settings.language if tag is None else tag)
 
 
 def _report(record: Record) -> str:
@@ -328,7 +347,7 @@ def _shown(value: Any) -> str:
 
 
 def write_report(record: Record, path: Path, *, force: bool = False, tag: str | None = None) -> None:
-    """Write a run's report in a language, as `report_html` has it; raises as `write_page`."""
+    """Write a run's report; raises as `report_html` and `write_page`."""
     write_page(path, lambda: report_html(record, tag), what="the report", force=force)
 
 
@@ -372,12 +391,14 @@ def _replace(path: Path, text: str) -> None:
 # The summary of a focus group as one page to print: HTML without scripts and without a network
 
 
-def summary_page(summary: GroupSummary, tag: str = ENGLISH) -> str:
-    """The page of a focus group's summary, in a language (BCP 47) as `report_html`."""
-    with in_language(tag):
+def summary_page(record: Record, summary: GroupSummary, tag: str | None = None) -> str:
+    """The page of a focus group's summary; its language as `report_html`."""
+    with _headed(record, tag):
         return page_environment().get_template("guide.html.jinja").render(s=summary)
 
 
-def write_summary(summary: GroupSummary, path: Path, tag: str = ENGLISH, *, force: bool = False) -> None:
-    """Write the page; raises as `write_page`."""
-    write_page(path, lambda: summary_page(summary, tag), what="the summary", force=force)
+def write_summary(
+    record: Record, summary: GroupSummary, path: Path, *, force: bool = False, tag: str | None = None
+) -> None:
+    """Write the page; raises as `summary_page` and `write_page`."""
+    write_page(path, lambda: summary_page(record, summary, tag), what="the summary", force=force)

@@ -20,8 +20,9 @@ from ..runs.folder.lines import RecordedIntervention
 from ..runs.folder.manifest import Branch, JudgementCounts, Manifest, Resumed
 from ..runs.folder.parts import MindRecord, is_empty, is_none
 from ..runs.folder.reading import Record
+from ..state.language import ENGLISH
 from ..state.settings import BASELINES
-from ..state.wording import t
+from ..state.wording import language, t
 from . import words
 from .pruning_figures import Lacking, by_agent, lacking, wordings
 
@@ -358,9 +359,10 @@ def summarise(record: Record) -> Summary:
 def ending(summary: Summary) -> str:
     """Why a run ended and after how many utterances, and which rule ended it if that says more than the reason."""
     reason, source = summary.stop_reason, summary.stop_source
+    in_english = language() == ENGLISH
     if source in BASELINES:  # a baseline's rounds were over, although the reason says message_limit
-        return summary.stop_detail
+        return summary.stop_detail if in_english else t("chat.ended_baseline")
     over = t("report.over", why=words.why_over(reason), n=summary.total.utterances)
-    by = f" ({t('report.source', what=words.spaced(source))})" if source not in ("", reason) else ""
-    more = f". {summary.stop_detail}" if summary.stop_detail and source not in ("judge", "message_limit") else ""
-    return f"{over}{by}{more}"
+    told = in_english and summary.stop_detail and source not in ("judge", "message_limit")
+    by = f" ({t('report.source', what=words.spaced(source))})" if in_english and source not in ("", reason) else ""
+    return f"{over}{by}{f'. {summary.stop_detail}' if told else ''}"

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from ..runs.events import Totals
 from ..runs.folder.manifest import Branch, JudgementCounts, Resumed
 from ..state.plain_text import clean
+from ..state.stories.story import NOBODY
 from ..state.wording import localised, t, t_or
 
 UNKNOWN: Final = "–"
@@ -38,6 +39,11 @@ def module_name(name: str) -> str:
 def emotion_name(name: str) -> str:
     """An emotion, or calm, in the current language."""
     return t_or(f"common.emotion_{name}", name)
+
+
+def stance_name(stance: str | None) -> str:
+    """A stance as it is shown: nobody, whom a story's character supports, and no clear one, in words."""
+    return t("charts.unclear") if stance is None else t("report.nobody") if stance == NOBODY else stance
 
 
 def block_name(tag: str) -> str:
@@ -71,6 +77,11 @@ def when(moment: str) -> str:
 def whole(value: int | None) -> str:
     """A whole number, thousands apart."""
     return UNKNOWN if value is None else localised(f"{value:,}")
+
+
+def plain_number(value: float) -> str:
+    """A number with as many digits as it needs, at most six: "7", "7.4"."""
+    return localised(f"{value:g}")
 
 
 def decimal(value: float | None) -> str:

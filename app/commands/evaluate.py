@@ -489,7 +489,7 @@ def guide(
     record = read_run(folder)
     found = summary_of(record, judge.name if judge is not None else None)
     if out is not None:
-        write_summary(found, out, language or record.manifest.settings.language, force=force)
+        write_summary(record, found, out, force=force, tag=language)
     from ..views.evaluations import guide as shown
     from ..views.tables import finish
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...state.wording import t
+from ..words import plain_number
 from .model import (
     MOST_POINTS,
     WIDTH,
@@ -92,10 +93,10 @@ def in_words(name: str, values: Sequence[float]) -> str:
     return t(
         "charts.course",
         name=name,
-        first=f"{values[0]:g}",
-        last=f"{values[-1]:g}",
-        low=f"{min(values):g}",
-        high=f"{max(values):g}",
+        first=plain_number(values[0]),
+        last=plain_number(values[-1]),
+        low=plain_number(min(values)),
+        high=plain_number(max(values)),
     )
 
 
@@ -125,7 +126,7 @@ def _dots(one: Series, points: Sequence[Point], axis: str) -> list[Dot]:
     """The points of a line that is not thinned."""
     found = []
     for place, ((turn, value), (x, y)) in enumerate(zip(one.points, points, strict=True)):
-        said = t("charts.point", name=one.name, axis=axis, x=f"{turn:g}", value=f"{value:g}")
+        said = t("charts.point", name=one.name, axis=axis, x=plain_number(turn), value=plain_number(value))
         strong = place in one.strong
         title = t("charts.emphasised", point=said, what=one.what) if strong else said
         found.append(Dot(x, y, title, "strong" if strong else "", int(turn)))
@@ -167,7 +168,7 @@ def lanes(
         start = top + place * (HEAD + height + 6)
         y = Scale(0, highest, start + HEAD + height, start + HEAD)
         texts.append(Text(left, start + 12, shortened(row.name, right - left), f"name {row.style}"))
-        texts += [Text(left - 5, y(value) + 4, f"{value:g}", "tiny", "end") for value in (0, highest)]
+        texts += [Text(left - 5, y(value) + 4, plain_number(value), "tiny", "end") for value in (0, highest)]
         grid += [y(0), y(highest)]
         known = [one for one in row.series if one.points]
         ends = spread([y(one.points[-1][1]) for one in known], _LABEL_GAP, start + HEAD, start + HEAD + height)
@@ -179,7 +180,7 @@ def lanes(
                     path=path(points),
                     area=area(points, y(0)) if not number else "",
                     dots=_dots(one, points, t("charts.turn")) if dotted else (),
-                    label=f"{one.label} {one.points[-1][1]:g}".strip(),
+                    label=f"{one.label} {plain_number(one.points[-1][1])}".strip(),
                     label_x=right + 5,
                     label_y=round(beside + 4, 1),
                 )
@@ -255,7 +256,7 @@ def levels(
                 style=one.style,
                 path=path(points),
                 dots=_dots(one, points, axis or t("charts.turn")) if dotted else (),
-                label=shortened(one.label, labels - 24) + f" {one.points[-1][1]:g}",
+                label=shortened(one.label, labels - 24) + f" {plain_number(one.points[-1][1])}",
                 label_x=right + 6,
                 label_y=round(beside + 4, 1),
             )
@@ -273,7 +274,7 @@ def levels(
         last=max(end, first),
         grid=[y(value) for value in values],
         texts=[
-            *(Text(left - 6, y(value) + 4, f"{value:g}", "", "end") for value in values),
+            *(Text(left - 6, y(value) + 4, plain_number(value), "", "end") for value in values),
             *turn_texts(first, max(end, first), x, bottom + 15),
         ],
         lines=lines,

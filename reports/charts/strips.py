@@ -11,7 +11,7 @@ from ...state.minds.emotion import EMOTIONS
 from ...state.wording import t
 from ..palette import Person, emotion_style
 from ..stances import Position
-from ..words import emotion_name
+from ..words import emotion_name, plain_number, stance_name
 from .lines import AXIS, HEAD, LEFT, MARKS, Mark, marked, notes, turn_texts
 from .model import (
     LETTER,
@@ -76,7 +76,7 @@ def _strongest(feelings: Mapping[str, float]) -> str:
 
 
 def _felt_words(feelings: Mapping[str, float]) -> str:
-    felt = [f"{emotion_name(name)} {value:g}" for name, value in feelings.items() if value]
+    felt = [f"{emotion_name(name)} {plain_number(value)}" for name, value in feelings.items() if value]
     return ", ".join(felt) or emotion_name("calm")
 
 
@@ -245,13 +245,19 @@ def stances(
             if row.moved:
                 after = _after(row)
                 said = t(
-                    "charts.turned", name=person.name, turn=row.turn, before=row.before, stance=row.stance, after=after
+                    "charts.turned",
+                    name=person.name,
+                    turn=row.turn,
+                    before=stance_name(row.before),
+                    stance=stance_name(row.stance),
+                    after=after,
                 )
                 told.append(said)
                 turned.append(Dot(round(x(row.turn) - half, 1), y + 10, said, f"turned {person.style}", row.turn))
         y += 20 + 8
     entries = [
-        (shortened(f"{letter}  {stance}", width - LEFT - 20), styles[stance]) for stance, letter in letters.items()
+        (shortened(f"{letter}  {stance_name(stance)}", width - LEFT - 20), styles[stance])
+        for stance, letter in letters.items()
     ]
     more, samples, height = _legend(entries, y + AXIS, width)
     return Chart(
@@ -285,11 +291,11 @@ def _held_cell(
     styles: Mapping[str, str],
 ) -> Cell:
     begin, width = round(x(one.turn) - half, 1), round((one.until - one.turn + 1) * half * 2 - 1, 1)
-    said = t("charts.unclear") if one.stance is None else one.stance
+    said = stance_name(one.stance)
     title = t("charts.holds", name=person.name, first=one.turn, last=one.until, stance=said)
     if one.stance is None:
         return Cell(begin, y + 3, width, 14, "unclear", title, turn=one.turn)
-    inside = f"{letters[one.stance]}  {one.stance}"
+    inside = f"{letters[one.stance]}  {said}"
     room = width - 14
     text = shortened(inside, room) if room >= 4 * LETTER else letters[one.stance] if room >= LETTER / 2 else ""
     return Cell(begin, y, width, 20, styles[one.stance], title, turn=one.turn, text=text)

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from ...state.language import ENGLISH
 from ...state.plain_text import clean, one_line
 from ...state.poll import Guide
-from ...state.wording import entry, in_language, listed, t, t_or, worded
-from ..events import Concluded, Happened, Silenced, Uttered
+from ...state.settings import BASELINES
+from ...state.wording import entry, in_language, language, listed, t, t_or, worded
+from ..events import Concluded, Happened, Silenced, Stopped, Uttered
 from .parts import Turn
 
 DISCLAIMER: Final = worded("transcript.disclaimer", ENGLISH)
@@ -100,7 +101,7 @@ def happening_in_words(happened: Happened) -> str:
     who = happened.speaker
     match happened.do:
         case "stage":
-            return t("transcript.stage", n=happened.round, stage=happened.stage)
+            return t("transcript.stage", n=happened.round, stage=stage_name(happened.stage))
         case "met" if happened.stage == "rooms":
             return t("transcript.room", number=happened.room.rpartition(".")[2], who=listed([who, *happened.others]))
         case "choice" if happened.chosen_by is not None and not happened.choice:
@@ -118,6 +119,11 @@ def happening_in_words(happened: Happened) -> str:
             return happened.text
         case _:
             return ""
+
+
+def stage_name(stage: str) -> str:
+    """A stage of a story in the current language; in English, as the story's plan has it."""
+    return stage if language() == ENGLISH else t_or(f"story.stage_{stage}", stage)
 
 
 def stand_in_words(happened: Happened) -> str:
@@ -154,6 +160,19 @@ def conclusion_heading(consensus: bool, by: str, *, conditional: bool = False) -
     by_majority = entry(f"transcript.{by}_conditional") is None
     found = "consensus" if consensus else "majority" if by_majority else by
     return t(f"transcript.{found}_conditional" if conditional else f"transcript.{found}")
+
+
+def why_ended(stopped: Stopped) -> str:
+    """Why a run ended, in a sentence: that of the rule that ended it in English, one for its reason in other languages.
+
+    A story's has its result, which is in English.
+    """
+    if stopped.reason in ("stopped", "error"):
+        return t(f"transcript.over_{stopped.reason}")
+    if language() == ENGLISH:
+        return stopped.detail
+    told = t_or(f"chat.ended_{'baseline' if stopped.source in BASELINES else stopped.reason}", stopped.detail)
+    return f"{told} {stopped.detail}" if stopped.outcome is not None else told
 
 
 def text(given: str) -> str:
@@ -200,10 +219,11 @@ class Transcript:
                 self._waiting.append((event.turn, 3, line))
         return ""
 
-    def end(self, came_to: Concluded | None, why: str) -> str:
+    def end(self, stopped: Stopped) -> str:
         """The end of the text: what is still to be said, the conclusion of a debate, and why the run ended."""
         with in_language(self._language):
-            return "".join([*self._taken(None), conclusion(came_to) if came_to else "", f"*{text(why)}*\n"])
+            came_to = conclusion(stopped.conclusion) if stopped.conclusion else ""
+            return "".join([*self._taken(None), came_to, f"*{text(why_ended(stopped))}*\n"])
 
     def _taken(self, upto: tuple[int, int] | None) -> list[str]:
         ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: equal keys keep their order

@@ -154,16 +154,15 @@ class RunFolder:
                         )
             yield event
 
-    def end(self, stopped: Stopped, why: str, judgements: Mapping[str, Mapping[str, int]]) -> None:
+    def end(self, stopped: Stopped, judgements: Mapping[str, Mapping[str, int]]) -> None:
         """Write the end of the run, with the conclusion of a debate and the reason.
 
         Args:
             stopped: its last event.
-            why: the last words of the readable transcript.
             judgements: by module, the results of the judgements of minds.
         """
         if not self._ended:  # else the end could not be written
-            self._write(self._transcript.end(stopped.conclusion, why))
+            self._write(self._transcript.end(stopped))
         self._ended = True
         self.log.append([Ended.by(stopped, now().isoformat(timespec="seconds"), judgements)])
 

@@ -29,12 +29,6 @@ from ..threads import in_thread
 from .progress import Progress
 from .resources import RunResources, Trace
 
-_WHY: Final = {
-    "stopped": "The conversation was stopped before its end.",
-    "error": "The conversation ended with an error.",
-}
-"""The transcript's last words if no rule of the conversation ended it."""
-
 _UNWORDED: Final = "None was left to word the majority's position."
 _UNSCORED: Final = "None was left to score the last utterances."
 
@@ -263,7 +257,7 @@ class Run:
         self._control.end()
         if self._folder is not None:
             judged = by_module(self._progress.last.get("judgements") or {})
-            self._folder.end(stopped, _WHY.get(stopped.reason, stopped.detail), judged)
+            self._folder.end(stopped, judged)
 
 
 async def events_of(opening: AbstractAsyncContextManager[Run]) -> AsyncGenerator[Event, None]:

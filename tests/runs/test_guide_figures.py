@@ -93,19 +93,21 @@ def test_the_page_prints_alone_and_escapes_everything(tmp_path: Path, refused: R
         "positions": [{"ask": HOSTILE}],
     }
     folder = write_group(tmp_path / "runs", guide)
-    text = summary_page(summary_of(read_run(folder)))
+    record = read_run(folder)
+    text = summary_page(record, summary_of(record))
     page = Page(text)
     tags = {tag for tag, _ in page.elements}
     assert tags & {"script", "iframe", "object", "img", "form", "link rel=stylesheet"} == set()
     assert [name for _, attributes in page.elements for name in attributes if name.startswith("on")] == []
     assert "15129" not in text  # nothing of it is a template
     written = tmp_path / "summary.html"
-    write_summary(summary_of(read_run(folder)), written)
-    refused(lambda: write_summary(summary_of(read_run(folder)), written), str(written), "--force")
+    write_summary(record, summary_of(record), written)
+    refused(lambda: write_summary(record, summary_of(record), written), str(written), "--force")
 
 
 def test_the_page_says_what_it_shows(tmp_path: Path) -> None:
-    page = summary_page(summary_of(read_run(write_group(tmp_path))))
+    record = read_run(write_group(tmp_path))
+    page = summary_page(record, summary_of(record))
     for words in ("no evidence of what real people would say", "What would keep you from the app?", "“The deposit.”"):
         assert words in page
     assert "No model was asked for themes" in page

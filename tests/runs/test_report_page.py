@@ -114,9 +114,9 @@ def test_the_insights_have_words_by_turn_and_by_block(html: str) -> None:
     words = Page(card).words
     assert "λ 0.6, 1, 0.01, embedding: 2.3 of 5.0 pieces of information, 10.0 of 22.0 words a message" in words
     assert re.findall(r'<rect class="c-cell [^>]*><title>([^<]*)<', card) == [
-        f"Utterance 1, {EVA}: 8 words",
-        f"Utterance 2, {BO}: 22 words",
-        f"Utterance 3, {LI}: 0 words",
+        f"Message 1, {EVA}: 8 words",
+        f"Message 2, {BO}: 22 words",
+        f"Message 3, {LI}: 0 words",
     ]
     assert "basic information 16 of 24 words" in words
     assert "memories 10 of 30 words" in words

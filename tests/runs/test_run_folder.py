@@ -320,7 +320,7 @@ def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path)
         folder.append([event], str(number))
     began = (folder.path / "transcript.md").read_text(encoding="utf-8")
     stopped = Stopped(run="r", reason="stopped", turn=2, totals=Totals(), usage=[])
-    folder.end(stopped, "It was stopped.", {})
+    folder.end(stopped, {})
     text = (folder.path / "transcript.md").read_text(encoding="utf-8").split("would say.\n\n")[1]
     assert text == (
         r"**Ada \*Lind\*:** Tea." "\n\n"

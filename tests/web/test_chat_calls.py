@@ -134,7 +134,7 @@ def test_the_page_to_print_cuts_no_heading_quote_or_table_in_two(browser: webdri
         for name in PEOPLE
     ]
     put(folder, "poll_answer", answers)
-    write_summary(summary_of(read_run(folder)), tmp_path / "summary.html")
+    write_summary(read_run(folder), summary_of(read_run(folder)), tmp_path / "summary.html")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         browser.get((tmp_path / "summary.html").as_uri())

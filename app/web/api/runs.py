@@ -324,7 +324,7 @@ async def summary_to_print(folder: Folder, language: ReportLanguage = None) -> H
 
     def printed() -> str:
         record = read_run(folder)
-        return summary_page(summary_of(record), language or record.manifest.settings.language)
+        return summary_page(record, summary_of(record), language)
 
     return _page(await asyncio.to_thread(printed))
 
