@@ -60,6 +60,8 @@ def test_a_run_from_beginning_to_end(command: Run, tmp_path: Path) -> None:
     report = command("show", "latest", "--html")
     assert report.out == f"{folder / 'report.html'}\n"
     assert "Tea or coffee?" in (folder / "report.html").read_text(encoding="utf-8")
+    assert command("show", "latest", "--html", "--force", "--language", "de").code == 0
+    assert '<html lang="de">' in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_what_is_said_of_each_agent(command: Run, out: Path) -> None:
@@ -219,6 +221,8 @@ def test_the_report_goes_where_it_is_wanted(command: Run, out: Path, tmp_path: P
     [
         (("r.html",), "Add --html"),
         (("--force",), "Add --html"),
+        (("--language", "de"), "Add --html"),
+        (("--html", "--language", "fr"), "Choose one of: en, cs, de."),
         (("--html", "--json"), "contradict"),
         (("--html", "no/where.html"), "no/where.html"),
     ],

@@ -118,8 +118,8 @@ def test_the_insights_have_words_by_turn_and_by_block(html: str) -> None:
         f"Message 2, {BO}: 22 words",
         f"Message 3, {LI}: 0 words",
     ]
-    assert "basic information 16 of 24 words" in words
-    assert "memories 10 of 30 words" in words
+    assert "Who I am 16 of 24 words" in words
+    assert "Memories 10 of 30 words" in words
     assert "split the description" not in words
 
 

@@ -131,6 +131,9 @@ async def test_downloads(api: httpx.AsyncClient, run: LiveRun):
     report = await api.get(f"/api/runs/{run.run}/report")
     assert run.board.utterances[0].text.split()[0] in report.text
     assert "default-src 'none'" in report.headers["content-security-policy"]
+    german = await api.get(f"/api/runs/{run.run}/report", params={"language": "de"})
+    assert ('<html lang="en">' in report.text, '<html lang="de">' in german.text) == (True, True)
+    assert (await api.get(f"/api/runs/{run.run}/report", params={"language": "fr"})).status_code == 422
     tables = await api.get(f"/api/runs/{run.run}/export", params={"format": "jsonl"})
     assert "attachment" in tables.headers["content-disposition"]
     with zipfile.ZipFile(io.BytesIO(tables.content)) as archive:

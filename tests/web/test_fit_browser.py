@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
+from run_folders import write_debate, write_story
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from web.conftest import Server
@@ -13,6 +16,7 @@ from web.test_accessibility import Eyes
 
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
+from persimchat.state.wording import LANGUAGES
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(300)]
 
@@ -105,6 +109,19 @@ def test_pages_with_what_people_have_made(eyes: Eyes, server: Server, widths: tu
         eyes.until(".call-text")
         found += [f"prompts, {width}: {fault}" for fault in unfit(eyes.browser)]
     assert not found, "\n".join(found)
+
+
+def test_reports_fit_a_phone(eyes: Eyes, server: Server):
+    out = server.folder / "conversations"
+    folders = [write_debate(out, 9, run="wide-debate"), write_story(out, run="wide-story")]
+    eyes.be_wide(390)
+    for folder in folders:
+        for language in LANGUAGES:
+            eyes.browser.get(f"{eyes.url}/api/runs/{folder.name}/report?language={language}")
+            eyes.until("#agents")
+            width = eyes.browser.execute_script("return document.documentElement.scrollWidth")
+            assert width == 390, (folder.name, language)
+        shutil.rmtree(folder)
 
 
 @pytest.mark.long
