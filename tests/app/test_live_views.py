@@ -220,7 +220,7 @@ def test_how_it_goes_on(end: Stopped, line: str, capsys: pytest.CaptureFixture[s
 
 def test_an_end_by_people_is_told_in_its_own_words(capsys: pytest.CaptureFixture[str]):
     PlainView().show(stopped(source="person", detail="A person was asked, and nobody was there to answer."))
-    assert "# Ended: a person was asked, and nobody was there to answer, after 3 ut" in capsys.readouterr().out
+    assert "# Ended: a person was asked, and nobody was there to answer, after 3 me" in capsys.readouterr().out
 
 
 def test_quiet_asks_on_standard_error(capsys: pytest.CaptureFixture[str]):

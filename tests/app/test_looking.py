@@ -57,8 +57,7 @@ def test_a_run_from_beginning_to_end(command: Run, tmp_path: Path) -> None:
     assert shown.out.startswith("Tea or coffee?\n")
     assert "the message limit was reached, after 4 messages" in shown.out
     assert sum(int(row[1]) for row in rows(shown.out, "Messages")) == 4
-    report = command("show", "latest", "--html")
-    assert report.out == f"{folder / 'report.html'}\n"
+    assert command("show", "latest", "--html").out == f"{folder / 'report.html'}\n"
     assert "Tea or coffee?" in (folder / "report.html").read_text(encoding="utf-8")
     assert command("show", "latest", "--html", "--force", "--language", "de").code == 0
     assert '<html lang="de">' in (folder / "report.html").read_text(encoding="utf-8")

@@ -328,7 +328,7 @@ def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path)
         r"*Ada \*Lind\* is silent: no \*answer\* at all*" "\n\n"
         r"**Moderator:** *(to Ada \*Lind\* and Bo Říha only)* Listen." "\n\n"
         "*Bo Říha passes.*\n\n"
-        "*It was stopped.*\n"
+        "*The conversation was stopped before its end.*\n"
     )  # fmt: skip
     folder.log.close()
     assert logged(folder.path, "silenced")[1] == {"turn": 3, "agent": bo, "step": "speak", "why": "passed"}
