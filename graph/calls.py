@@ -6,7 +6,7 @@ fail or are asked again are not counted, nor are the second wordings of an utter
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Final, cast
 
@@ -21,6 +21,9 @@ from ..state.stories.story import Story
 from .ending import judge_is_due, leave_takers
 
 Floats = NDArray[np.float64]
+
+LEAN_REFLECTS: Final = 1 / 10
+"""With lean cognition, how often a mind reflects while another speaks: percepts of importance 5 until `REFLECTS_AT`."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
     chosen = heard - (heard - 1 / shape.participants) / (shape.participants - 1) if speaks else 1.0
     thoughts = chosen * shape.always(since=2) if thinks else shape.nothing()
+    if settings.cognition == "lean":
+        thoughts, shape = thoughts * LEAN_REFLECTS, replace(shape, reflecting=1.0)
     calls = {"reflection": thoughts * shape.reflecting, "planning": thoughts * (1 - shape.reflecting)}
     asked = heard * shape.always(since=1)
     awakens = shape.always(since=0) - shape.always(since=1)
@@ -274,7 +279,9 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
 
 def _calls_of_hearing(hearing: Hearing, everybody: int, settings: Settings, reflecting: float) -> dict[str, float]:
     """The calls of minds that hear and think, by task."""
-    heard, thoughts = hearing.heard, hearing.thoughts
+    heard, thoughts = hearing.heard, float(hearing.thoughts)
+    if settings.cognition == "lean":
+        thoughts, reflecting = thoughts * LEAN_REFLECTS, 1.0
     calls: dict[str, float] = {"reflection": thoughts * reflecting, "planning": thoughts * (1 - reflecting)}
     if settings.memory_filtering:  # before its first thought or percept, a mind has nothing to filter
         calls["memory_filtering"] = max(0, heard + thoughts - everybody)

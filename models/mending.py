@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from ..state.minds.judgement import PARTS, Judgement
+from ..state.minds.judgement import IF_CHANGED, PARTS, Judgement
 from ..state.outcomes import Outcome
 
 T = TypeVar("T", bound=BaseModel)
@@ -52,16 +52,19 @@ def mended(answer: Mapping[str, Any], schema: type[T]) -> T | None:
     return None
 
 
-def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[Judgement, Outcome]]:
-    """The usable parts of an answer, each with its outcome: "valid" or "corrected".
+def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[Judgement | None, Outcome]]:
+    """The usable parts of an answer, each with its outcome: "valid" or "corrected"; None is one that has not changed.
 
     Args:
         answer: the object that the model gave.
         parts: the modules whose judgements were asked for, from `state.judgement.PARTS`.
     """
-    usable: dict[str, tuple[Judgement, Outcome]] = {}
+    usable: dict[str, tuple[Judgement | None, Outcome]] = {}
     for part in parts:
         given = answer.get(part)
+        if given is None and part in IF_CHANGED:
+            usable[part] = None, "valid"
+            continue
         try:
             usable[part] = PARTS[part].model_validate(given), "valid"
         except ValidationError:

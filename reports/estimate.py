@@ -300,8 +300,8 @@ class _Ledger:
         given = float(calls @ lengths_) + total * schema_tokens(self._typical, task, name)
         number, words = len(self._typical.names), self._typical.settings.utterance_words
         made = total * sum(
-            self._typical.lengths.answered(part, participants=number, words=words, utterances=len(calls) - 1)
-            for part in judgements(self._typical, task)
+            share * self._typical.lengths.answered(part, participants=number, words=words, utterances=len(calls) - 1)
+            for part, share in judgements(self._typical, task).items()
         )
         self.rows.append(expected(self._typical.settings, agent, module, name, calls=total, given=given, made=made))
 

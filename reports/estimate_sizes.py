@@ -13,6 +13,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..graph.calls import LEAN_REFLECTS
 from ..graph.ending import leave_takers
 from ..models import ladder
 from ..models.exchange import wording
@@ -134,6 +135,8 @@ _FELT: Final = dict.fromkeys(EMOTIONS, 0) | dict.fromkeys(EMOTIONS[:3], 3)
 
 _MIDDLE: Final = 5
 _INSIGHTS: Final = 5
+_LEAN_PLANS: Final = 1 / 3
+"""With lean cognition, how often what a mind hears changes its plan."""
 
 
 def filler(length: int) -> str:
@@ -221,13 +224,13 @@ class Typical:
 
     def mind(self, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
         """A mind after a number of utterances, without a situation."""
-        thoughts = self._thoughts(turn, speaks=speaks) * (1 - self.lengths.reflecting)
+        _, plans = self._thoughts(turn, speaks=speaks)
         mind: Mind = {
             "name": persona.name,
             "persona": persona.model_dump(),
             "goals": self.scenario.goals_of(persona) if speaks and self.settings.social_goals else [],
             "emotion": self._felt,
-            "plan": self._plan() if thoughts >= 0.5 else None,
+            "plan": self._plan() if plans >= 0.5 else None,
             "stm": self.memory("perception", turn).model_dump() if turn and self._changes else None,
             "utterances": turn // len(self.names) if speaks else 0,
             "last_spoke": max(0, turn - 1),
@@ -263,12 +266,11 @@ class Typical:
         if turn < 1 or not self._changes:
             return []
         kept = self.lengths.kept if self.settings.memory_filtering else 1.0
-        thoughts = self._thoughts(turn, speaks=speaks)
-        reflections = thoughts * self.lengths.reflecting
+        reflections, plans = self._thoughts(turn, speaks=speaks)
         alive: dict[MemoryKind, float] = {
             "perception": (turn - 1) * kept,
             "reflection": reflections * (_INSIGHTS - 1 + kept),
-            "plan": thoughts * (1 - self.lengths.reflecting) * kept,
+            "plan": plans * kept,
         }
         total = sum(alive.values())
         most = min(self.settings.ltm_capacity, self.settings.memory_tokens // LEAST_MEMORY_COST + 1)
@@ -287,12 +289,19 @@ class Typical:
         words = [filler(of.keyword)] * of.keywords
         return new_memory("", turn, kind, filler(of.theme), words, _MIDDLE, [0] * len(EMOTIONS), index=number)
 
-    def _thoughts(self, turn: int, *, speaks: bool) -> float:
-        """How often a mind is expected to have thought: from the second utterance on, whenever it did not speak."""
+    def _thoughts(self, turn: int, *, speaks: bool) -> tuple[float, float]:
+        """How often a mind is expected to have reflected and to have planned.
+
+        That is from the second utterance on, whenever it did not speak; with lean cognition, a plan comes with what it
+        hears.
+        """
         if not self.settings.planning_and_reflection or not self._changes:
-            return 0.0
+            return 0.0, 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
-        return max(0, turn - 1) * share
+        thoughts = max(0, turn - 1) * share
+        if self.settings.cognition == "lean":
+            return thoughts * LEAN_REFLECTS, 1 + turn * _LEAN_PLANS if turn else 0.0
+        return thoughts * self.lengths.reflecting, thoughts * (1 - self.lengths.reflecting)
 
     def _plan(self) -> dict[str, Any]:
         length = self.lengths.plan
@@ -397,13 +406,14 @@ def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona
     return tokens_of(_ONLOOKERS[task](typical, turn, judge))
 
 
-def judgements(typical: Typical, task: str) -> tuple[str, ...]:
-    """The judgements in the answer to a task: several if the mind gives them in one answer."""
+def judgements(typical: Typical, task: str) -> dict[str, float]:
+    """The judgements in the answer to a task, several if the mind gives them in one; and how often each is given."""
     if task not in AT_ONCE:
-        return (task,)
+        return {task: 1.0}
     name = typical.names[0]
     mind: Step = {"name": name, "situation": typical.situation(name, 1), "heard": typical.utterance(1)}
-    return parts_of(task, mind, typical.settings)
+    parts = parts_of(task, mind, typical.settings)
+    return {part: _LEAN_PLANS if part in judgement.IF_CHANGED else 1.0 for part in parts}
 
 
 def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:

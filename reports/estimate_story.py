@@ -66,8 +66,8 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
 def _made(minds: Typical, task: str) -> float:
     """Typical tokens of an answer of a mind that hears and thinks."""
     people, words = len(minds.names), minds.settings.utterance_words
-    parts = judgements(minds, task)
-    return float(sum(minds.lengths.answered(part, participants=people, words=words) for part in parts))
+    parts = judgements(minds, task).items()
+    return sum(share * minds.lengths.answered(part, participants=people, words=words) for part, share in parts)
 
 
 def _share(story: Story, task: str, name: str, settings: Settings) -> float:

@@ -41,8 +41,12 @@ def _named(module: Any, names: str) -> dict[str, Task]:
 
 
 def _parts(prompt: Prompt) -> Answer:
-    """Several judgements in one answer: those that the task names, each as in an answer of its own."""
-    return {part: judgement(part, prompt) for part in prompt.values["parts"]}
+    """Several judgements in one answer: those that the task names, each as in an answer of its own.
+
+    A plan that still holds is null.
+    """
+    holds = not minds.replans(prompt) if "planning" in prompt.values["parts"] else False
+    return {part: None if holds and part == "planning" else judgement(part, prompt) for part in prompt.values["parts"]}
 
 
 TASKS: Final[Mapping[str, Task]] = {

@@ -367,6 +367,13 @@ def action(prompt: Prompt) -> Answer:
     return next({"reasoning": why, "action": what} for holds, why, what in reasons if holds)
 
 
+def replans(prompt: Prompt) -> bool:
+    """Whether a plan is due: there is none yet, an answer is expected, or the own view shifts."""
+    a = Hearing(prompt)
+    shifting = a.stance.mine != a.stance.before or a.stance.mine != a.stance.earlier
+    return not prompt.plan or a.heard.addressed or shifting
+
+
 class _Thoughts:
     """The phrases of thoughts, with what their slots are filled with."""
 

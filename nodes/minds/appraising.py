@@ -25,6 +25,13 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s|(?<=[。！？])")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _LONGEST, _KEYWORDS, _QUESTIONS = 200, 5, 3
 
+REFLECTS_AT: Final = 50
+"""With lean cognition, a mind reflects once the importance of what it has perceived since adds up to this.
+
+As in generative agents (Park et al. 2023, 4.2), whose threshold of 150 stands for two or three reflections a day; here
+it stands for one in about ten utterances.
+"""
+
 
 # What each judgement changes; after an unusable answer (None) what was stays, at first neutral
 
@@ -71,6 +78,11 @@ def felt(mind: Step, made: judgement.Feeling | None) -> Step:
     return {"emotion": made.state().model_dump()}
 
 
+def planned(mind: Step, made: judgement.Plan | None) -> Step:
+    """A plan that has changed; else the old one stays."""
+    return {} if made is None else {"plan": made.model_dump(), "planned": mind["situation"]["turn"]}
+
+
 def trusted(mind: Step, made: judgement.TrustChange | None) -> Step:
     """How the words change a companion's trust; the arithmetic is in state/companion/trust.py."""
     return {"trust_change": made.model_dump() if made is not None else None}
@@ -83,6 +95,7 @@ _CHANGES: Final[dict[str, Callable[[Step, Any], Step]]] = {
     "need_to_talk": needed,
     "action": chosen,
     "openness": opened,
+    "planning": planned,
     "trust": trusted,
 }
 _HEARD: Final = ("perception", "focal_points")
@@ -173,8 +186,18 @@ async def appraise_at_once(mind: Step, settings: Settings) -> Step:
 
 
 async def react_at_once(mind: Step, settings: Settings) -> Step:
-    """Lean cognition: percept, emotion, need to talk, action, openness; of a companion percept, emotion, trust."""
-    return await _judged(mind, settings, "reaction")
+    """Lean cognition: percept, emotion, need to talk, openness, plan; of a companion percept, emotion, trust.
+
+    What it does while another speaks follows from what it has perceived: it reflects once that has become important
+    enough, and else thinks nothing more.
+    """
+    update = await _judged(mind, settings, "reaction")
+    if mind.get("role") == "companion" or not settings.planning_and_reflection:
+        return update
+    percept = update["percept"]
+    assert percept is not None
+    undigested = mind.get("undigested", 0) + percept["importance"]
+    return {**update, "undigested": undigested, "action": "reflect" if undigested >= REFLECTS_AT else ""}
 
 
 def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
@@ -194,8 +217,9 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
         "perception": module == "reaction",
         "emotion": True,
         "need_to_talk": speaks,
-        "action": bool(mind.get("heard")) and settings.planning_and_reflection,
+        "action": module == "appraisal" and bool(mind.get("heard")) and settings.planning_and_reflection,
         "openness": speaks and mind["situation"]["debate"] is not None,
+        "planning": module == "reaction" and settings.planning_and_reflection,
     }
     return tuple(name for name, is_made in made.items() if is_made)
 
@@ -206,6 +230,8 @@ def asked_as(module: str, settings: Settings) -> str:
         return module
     if settings.cognition == "lean":
         return "reaction"
+    if module == "planning":
+        return module
     return "hearing" if module in _HEARD else "appraisal"
 
 

@@ -64,8 +64,11 @@ async def remember_utterance(mind: Step, settings: Settings) -> Step:
 
 
 async def remember_percept(mind: Step, settings: Settings) -> Step:
-    """Put the percept into short-term memory; the memory there moves to long-term memory."""
-    return await _pass_through_stm(mind, settings, [_percept(mind)])
+    """Put the percept into short-term memory, then a plan that changed with it; what was there moves on."""
+    made, plan = [_percept(mind)], mind["plan"]
+    if plan is not None and mind.get("planned") == mind["situation"]["turn"]:
+        made.append(made_now(mind, "plan", plan["theme"], plan["keywords"], plan["importance"]))
+    return await _pass_through_stm(mind, settings, made)
 
 
 def remember_unembedded(mind: Step, settings: Settings) -> Step:

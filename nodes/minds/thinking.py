@@ -45,7 +45,8 @@ async def reflect(mind: Step, settings: Settings) -> Step:
             )
         )
     made = [memory.model_dump() for memory in insights]
-    return {"arriving": made, "insights": made, "outcomes": judged([answer.call])}
+    digested: Step = {"undigested": 0} if "undigested" in mind else {}
+    return {"arriving": made, "insights": made, "outcomes": judged([answer.call]), **digested}
 
 
 async def plan(mind: Step, settings: Settings) -> Step:

@@ -81,7 +81,7 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
         short_term_memory=mind["stm"],
         long_term_memories=len(mind["alive"]),
         action="" if fixed else mind["action"],
-        plan=mind["plan"] if did == "plan" and "planning" not in failed else None,
+        plan=mind["plan"] if (did == "plan" and "planning" not in failed) or mind.get("planned") == turn > 0 else None,
         insights=mind["insights"] if did == "reflect" else [],
         listened=listened,
         failed=failed,

@@ -179,9 +179,29 @@ PARTS: Final[dict[str, type[Judgement]]] = {
     "need_to_talk": NeedToTalk,
     "action": Action,
     "openness": Openness,
+    "planning": Plan,
     "trust": TrustChange,
 }
 """Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
+
+IF_CHANGED: Final = frozenset({"planning"})
+"""Parts of a combined answer that are null where nothing has changed."""
+
+
+def _bare(schema: Any) -> Any:
+    """A JSON schema without titles and descriptions."""
+    if isinstance(schema, dict):
+        return {name: _bare(of) for name, of in schema.items() if name not in ("title", "description")}
+    return [_bare(of) for of in schema] if isinstance(schema, list) else schema
+
+
+class _Combined(Judgement):
+    """A combined answer: the prompt says what its parts are, so its schema does not say it again."""
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        whole = super().model_json_schema(*args, **options)
+        return {name: of if isinstance(of, str) else _bare(of) for name, of in whole.items()}
 
 
 @cache
@@ -191,5 +211,7 @@ def in_parts(*modules: str) -> type[Judgement]:
     Args:
         modules: names of `PARTS`.
     """
-    fields: dict[str, Any] = {name: (PARTS[name], Field(description=PARTS[name].__doc__)) for name in modules}
-    return create_model("Parts", __base__=Judgement, __doc__="Several judgements in one answer.", **fields)
+    fields: dict[str, Any] = {
+        name: (PARTS[name] | None if name in IF_CHANGED else PARTS[name], ...) for name in modules
+    }
+    return create_model("Parts", __base__=_Combined, __doc__="Several judgements in one answer.", **fields)

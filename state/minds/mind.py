@@ -180,6 +180,10 @@ class Mind(TypedDict, total=False):
     """Best first."""
     insights: list[dict[str, Any]]
     """The last reflection's insights."""
+    planned: int
+    """With lean cognition: the utterance whose hearing changed the plan last."""
+    undigested: int
+    """With lean cognition: importance of what it has perceived since its last reflection."""
     utterances: int
     last_spoke: int
     """Turn of its last utterance, 0 if it has not spoken."""

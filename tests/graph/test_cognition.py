@@ -14,6 +14,7 @@ from run_files import logged, run_json
 
 import persimchat
 from persimchat.graph import build_conversation
+from persimchat.nodes.minds.appraising import REFLECTS_AT
 from persimchat.runs.events import MindChanged
 from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError, ModelError
@@ -48,7 +49,8 @@ def test_what_an_utterance_takes(cognition: str) -> None:
     expected = Counter(BEFORE_THE_FIRST[cognition])
     for _ in range(2):
         expected.update(AN_UTTERANCE[cognition], utterance=1)
-    expected.update(reflection=2)  # while the second utterance is made, the two others do what they chose
+    if cognition != "lean":  # a mind reflects when what it has perceived weighs enough, after some seven utterances
+        expected.update(reflection=2)  # while the second utterance is made, the two others do what they chose
     assert Counter(task for task, _ in scripted.asked) == expected
 
 
@@ -82,7 +84,8 @@ def test_minds_hold_the_same_whatever_the_cognition(cognition: str) -> None:
         assert set(mind.emotion) == {"happiness", "sadness", "anger", "fear", "disgust", "surprise"}
         if mind.turn:
             assert mind.percept and mind.percept["theme"] and mind.percept["keywords"]
-            assert mind.action in ("reflect", "plan") and mind.focal_points and mind.recalled
+            assert mind.action in (("",) if cognition == "lean" else ("reflect", "plan"))
+            assert mind.focal_points and mind.recalled
             assert mind.short_term_memory and mind.short_term_memory["theme"]
 
 
@@ -95,12 +98,12 @@ def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() ->
     scripted = Scripted()
     hold(scripted, messages=1, cognition="lean", mode="debate")
     prompt = of_ada(scripted.prompts("reaction"))
-    order = ["perception", "emotion", "need_to_talk", "action", "openness"]
+    order = ["perception", "emotion", "need_to_talk", "openness", "planning"]
     assert [line[3:] for line in prompt.splitlines() if line.startswith("## ")] == order
     assert list(in_parts(*order).model_fields) == order
     full = Scripted()
     hold(full, messages=1, mode="debate")
-    for module in order:
+    for module in order[:-1]:
         alone = of_ada(full.prompts(module)).split(f'<task name="{module}">\n')[1].split("</task>")[0].strip()
         assert set(alone.splitlines()) <= set(prompt.splitlines())
 
@@ -116,8 +119,8 @@ def test_an_answer_of_no_use_leaves_every_part_as_it_was() -> None:
     before, after = minds[:2], minds[2:]
     for was, mind in zip(before, after, strict=True):
         assert mind.percept and mind.percept["theme"].endswith("I like tea a lot.")
-        assert (mind.emotion, mind.need_to_talk, mind.action) == (was.emotion, was.need_to_talk, "plan")
-        assert mind.failed == ["perception", "need_to_talk", "action", "emotion"]
+        assert (mind.emotion, mind.need_to_talk, mind.action) == (was.emotion, was.need_to_talk, "")
+        assert mind.failed == ["perception", "need_to_talk", "emotion"]
 
 
 def spoilt(task: str, wrong: dict[str, Any], *, awake: bool = True) -> Script:
@@ -156,14 +159,15 @@ async def test_what_is_right_in_an_answer_is_kept(
         if mind["turn"]:
             assert mind["percept"]["theme"] != "Somebody spoke of tea" or not failed
             assert mind["need_to_talk"] == (9 if cognition == "lean" else 5)
-            assert mind["focal_points"] and mind["action"] == "reflect"
+            assert mind["focal_points"] and mind["action"] == ("" if cognition == "lean" else "reflect")
     replay = Replay(Path(whole.folder))
     assert [event async for event in replay.events()]
     assert replay.comparison is not None and replay.comparison.same
     for folder in (whole.folder, short.folder):
         counts = run_json(folder)["judgements"]
         assert counts["emotion"] == {"asked": 6, "valid": 2, "again": 0, "corrected": 0, "failed": 4}
-        assert counts["action"] == {"asked": 4, "valid": 0, "again": 4, "corrected": 0, "failed": 0}
+        last = "planning" if cognition == "lean" else "action"
+        assert counts[last] == {"asked": 4, "valid": 0, "again": 4, "corrected": 0, "failed": 0}
         assert counts["need_to_talk"]["corrected"] == (4 if cognition == "lean" else 0)
         assert not {"hearing", "appraisal", "reaction"} & counts.keys()
     kept = ("turn", "agent", "percept", "need_to_talk", "emotion", "action", "failed", "corrected")
@@ -226,4 +230,34 @@ def test_a_number_out_of_its_range_is_put_right_inside_a_part() -> None:
 def test_only_known_ways_are_taken() -> None:
     with pytest.raises(InputError, match="cognition"):
         persimchat.simulate("Tea?", participants=2, max_messages=1, cognition="fast")
-    assert set(PARTS) == {"perception", "focal_points", "emotion", "need_to_talk", "action", "openness", "trust"}
+    of_appraisal = {"perception", "focal_points", "emotion", "need_to_talk", "action", "openness", "trust"}
+    assert set(PARTS) == {*of_appraisal, "planning"}
+
+
+@pytest.mark.proof
+def test_lean_reflects_when_what_was_perceived_weighs_enough() -> None:
+    scripted, weight = Scripted(), ANSWERS["perception"]["importance"]  # type: ignore[index]
+    due = -(-REFLECTS_AT // weight)
+    hold(scripted, cognition="lean", messages=due + 1)
+    asked = Counter(task for task, _ in scripted.asked)
+    # While the utterance after the one that was due is made, all but its speaker reflect.
+    assert (asked["reflection"], asked["planning"], asked["reaction"]) == (2, 0, (due + 1) * len(PEOPLE))
+
+
+def test_lean_keeps_its_plan_until_it_changes() -> None:
+    """A plan is null where the old one holds; one that is given shapes what is said, and is remembered."""
+    changes = iter([True, True, False, False])
+
+    def answer(body: dict[str, Any]) -> Any:
+        whole = ANSWERS["reaction"](body)  # type: ignore[operator]
+        return whole if next(changes) else {**whole, "planning": None}
+
+    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
+        events = persimchat.stream_events(
+            "Tea?", participants=2, max_messages=2, closing="off", cognition="lean", model=server.model()
+        )
+        minds = [event.record for event in events if isinstance(event, MindChanged) and event.record.turn]
+    assert [mind.plan is not None for mind in minds] == [True, True, False, False]
+    assert [mind.failed for mind in minds] == [[]] * 4
+    assert {mind.short_term_memory["kind"] for mind in minds[:2] if mind.short_term_memory} == {"plan"}
+    assert {mind.short_term_memory["kind"] for mind in minds[2:] if mind.short_term_memory} == {"perception"}
