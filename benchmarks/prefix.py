@@ -1,49 +1,36 @@
-"""How much of a conversation's prompts a server can take from its cache, because an earlier prompt begins the same.
+"""What a conversation's prompts cost where a server caches what an earlier prompt began with.
 
-Run: `python benchmarks/prefix.py [--utterances 10] [--agents 4] [--debate] [--cognition full]`. It holds a conversation
-with the offline model and compares every prompt with all earlier prompts of the run: the share of characters
-that form a prefix of an earlier prompt, over all requests and for each module. A server's own share is lower: requests
-that are under way at the same time cannot use each other's, and caches are kept in whole blocks of tokens.
+Run: `python benchmarks/prefix.py [--utterances 10] [--agents 10] [--debate] [--cognition full compact lean]`. It holds
+a conversation with the loopback server of `tests/loopback` and compares every request with all earlier ones. A request is
+its schema and its messages, in this order, as hosted providers read them. Tokens are characters / 4; cached
+ones are those of the longest beginning that an earlier request had, in steps of 128, from 1,024 on; priced ones are
+those that are not cached, and a tenth of those that are (OpenAI's rule). A server's own share is lower: requests that
+are under way at the same time cannot use each other's.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import sys
 from bisect import bisect_left, insort
 from collections import defaultdict
-from contextvars import ContextVar
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import Any
-
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage
-from langchain_core.tracers.context import register_configure_hook
+from pathlib import Path
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.settings import Settings
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
+
 TOPIC = "What should our town do with the old railway station?"
-
-
-class Prompts(BaseCallbackHandler):
-    """Keeps every prompt with the module that sent it, in the order in which they were sent."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, str]] = []
-
-    def on_chat_model_start(
-        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **options: Any
-    ) -> None:
-        """Take a prompt."""
-        module = (options.get("metadata") or {}).get("module", "")
-        self.sent.append((module, "\n".join(str(message.text) for message in messages[0])))
-
-
-_handler: ContextVar[Prompts | None] = ContextVar("prompts", default=None)
-register_configure_hook(_handler, inheritable=True)
+LEAST, STEP, CACHED = 1024, 128, 0.1
+"""The shortest beginning that is cached, the step in which it grows, in tokens, and the price of a cached token."""
 
 
 def shared_characters(prompts: list[str]) -> list[int]:
@@ -65,14 +52,21 @@ class Share:
     Attributes:
         module: its name; "all" for all modules.
         requests: how many.
-        characters: of a prompt, on average.
+        tokens: of a prompt, on average.
         shared: share of the characters that an earlier request of the run began with, 0 to 1.
+        cached: tokens that a server takes from its cache, on average.
     """
 
     module: str
     requests: int
-    characters: float
+    tokens: float
     shared: float
+    cached: float
+
+    @property
+    def priced(self) -> float:
+        """Tokens of all its prompts, those from the cache at their price."""
+        return self.requests * (self.tokens - (1 - CACHED) * self.cached)
 
 
 def shares_of(sent: list[tuple[str, str]]) -> dict[str, Share]:
@@ -88,37 +82,44 @@ def shares_of(sent: list[tuple[str, str]]) -> dict[str, Share]:
     found = {}
     for module, pairs in [*sorted(rows.items()), ("all", every)]:
         shared, length = (sum(column) for column in zip(*pairs, strict=True))
-        found[module] = Share(module, len(pairs), length / len(pairs), shared / length)
+        cached = sum(one // 4 // STEP * STEP for one, _ in pairs if one // 4 >= LEAST)
+        number = len(pairs)
+        found[module] = Share(module, number, length / 4 / number, shared / length, cached / number)
     return found
 
 
-async def prompts_of(agents: int, settings: Settings) -> list[tuple[str, str]]:
-    """Every prompt of one conversation, with the module that sent it."""
-    handler = Prompts()
-    token = _handler.set(handler)
-    try:
+async def prompts_of(agents: int, settings: Settings, *, schema: bool = False) -> list[tuple[str, str]]:
+    """Every prompt of one conversation with its task; if asked, with the schema of its answer in front."""
+    with LoopbackServer() as server:
         scenario = make_scenario(TOPIC, default_participants(agents))
-        await persimchat.asimulate(scenario, settings=settings)
-    finally:
-        _handler.reset(token)
-    return handler.sent
+        await persimchat.asimulate(scenario, settings=settings.model_copy(update={"model": server.model()}))
+        bodies = [one.body for one in server.requests]
+    sent = []
+    for body in bodies:
+        said = "\n".join(str(message["content"]) for message in body["messages"])
+        form = json.dumps(body.get("response_format") or body.get("tools")) if schema else ""
+        sent.append((task_of(body), form + said))
+    return sent
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure and print a table for each way to think."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utterances", type=int, default=10)
-    parser.add_argument("--agents", type=int, default=4)
+    parser.add_argument("--agents", type=int, default=10)
     parser.add_argument("--debate", action="store_true")
-    parser.add_argument("--cognition", choices=("full", "compact", "lean"), default="full")
+    parser.add_argument("--cognition", nargs="+", choices=(ways := ("full", "compact", "lean")), default=ways)
     given = parser.parse_args()
     mode = "debate" if given.debate else "discussion"
-    settings = Settings(model="offline", max_messages=given.utterances, mode=mode, cognition=given.cognition)
-    sent = asyncio.run(prompts_of(given.agents, settings))
-    print(f"{mode}, {given.cognition}, {given.agents} agents, {given.utterances} utterances, offline model")
-    print("module            requests  characters  shared")
-    for share in shares_of(sent).values():
-        print(f"{share.module:16s}  {share.requests:8d}  {share.characters:10.0f}  {share.shared:6.1%}")
+    for cognition in given.cognition:
+        settings = Settings(max_messages=given.utterances, mode=mode, cognition=cognition)
+        shares = shares_of(asyncio.run(prompts_of(given.agents, settings, schema=True)))
+        print(f"{mode}, {cognition}, {given.agents} agents, {given.utterances} utterances; each utterance:")
+        print("task              calls  tokens  shared  cached  priced")
+        for share in shares.values():
+            each = share.requests / given.utterances
+            of = (each * share.tokens, share.shared, each * share.cached, share.priced / given.utterances)
+            print(f"{share.module:16s}  {each:5.1f}  {of[0]:6,.0f}  {of[1]:6.1%}  {of[2]:6,.0f}  {of[3]:6,.0f}")
 
 
 if __name__ == "__main__":

@@ -196,7 +196,11 @@ def _bare(schema: Any) -> Any:
 
 
 class _Combined(Judgement):
-    """A combined answer: the prompt says what its parts are, so its schema does not say it again."""
+    """A long combined answer: the prompt says what its parts are, so its schema does not say it again.
+
+    Shorter ones do. Servers cache what prompts have in common from about 1,024 tokens on, schema included: below that,
+    a shorter schema costs more than it saves (benchmarks/prefix.py).
+    """
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
@@ -212,6 +216,8 @@ def in_parts(*modules: str) -> type[Judgement]:
         modules: names of `PARTS`.
     """
     fields: dict[str, Any] = {
-        name: (PARTS[name] | None if name in IF_CHANGED else PARTS[name], ...) for name in modules
+        name: (PARTS[name] | None if name in IF_CHANGED else PARTS[name], Field(description=PARTS[name].__doc__))
+        for name in modules
     }
-    return create_model("Parts", __base__=_Combined, __doc__="Several judgements in one answer.", **fields)
+    base = _Combined if IF_CHANGED & set(modules) else Judgement
+    return create_model("Parts", __base__=base, __doc__="Several judgements in one answer.", **fields)

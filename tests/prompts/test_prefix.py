@@ -25,10 +25,10 @@ stands before everything that changes from turn to turn: the person, and the wor
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize(("cognition", "mode"), GOALS)
 def test_prompts_begin_like_earlier_ones(cognition: str, mode: str) -> None:
-    settings = Settings(model="offline", max_messages=10, mode=mode, cognition=cognition)
+    settings = Settings(max_messages=10, mode=mode, cognition=cognition)
     shares = prefix.shares_of(asyncio.run(prefix.prompts_of(4, settings)))
     for share in shares.values():
-        print(f"{share.module:16s} {share.requests:4d} {share.characters:8.0f} {share.shared:6.1%}")
+        print(f"{share.module:16s} {share.requests:4d} {share.tokens:8.0f} {share.shared:6.1%}")
     assert shares["all"].shared >= GOALS[cognition, mode], cognition
 
 
