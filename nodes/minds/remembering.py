@@ -65,7 +65,7 @@ async def remember_utterance(mind: Step, settings: Settings) -> Step:
 
 async def remember_percept(mind: Step, settings: Settings) -> Step:
     """Put the percept into short-term memory, then a plan that changed with it; what was there moves on."""
-    made, plan = [_percept(mind)], mind["plan"]
+    made, plan = [_percept(mind)], mind.get("plan")
     if plan is not None and mind.get("planned") == mind["situation"]["turn"]:
         made.append(made_now(mind, "plan", plan["theme"], plan["keywords"], plan["importance"]))
     return await _pass_through_stm(mind, settings, made)

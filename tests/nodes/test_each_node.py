@@ -144,6 +144,7 @@ PARTS: dict[str, Any] = {
     "emotion": None,
     "need_to_talk": NeedToTalk(reasoning="r", need_to_talk=9),
     "action": Action(reasoning="r", action="reflect"),
+    "planning": None,
 }
 
 
@@ -152,13 +153,14 @@ PARTS: dict[str, Any] = {
     [
         (hear_at_once, {"percept", "focal_points"}),
         (appraise_at_once, {"emotion", "need_to_talk", "need_reasoning", "action"}),
-        (react_at_once, {"percept", "emotion", "need_to_talk", "need_reasoning", "action"}),
+        (react_at_once, {"percept", "emotion", "need_to_talk", "need_reasoning", "action", "undigested"}),
     ],
 )
 async def test_parts_of_one_answer_stand_for_themselves(alone: Alone, node: Any, changed: set[str]) -> None:
     update = await alone(node, PARTS, emotion=JOY)
     assert update.keys() - {"outcomes"} == changed
-    told = {**PARTS, "percept": PERCEPT, "emotion": JOY, "need_to_talk": 9, "action": "reflect"}
+    action = "" if node is react_at_once else "reflect"
+    told = {**PARTS, "percept": PERCEPT, "emotion": JOY, "need_to_talk": 9, "action": action}
     assert all(update[key] == told[key] for key in changed & {"percept", "emotion", "need_to_talk", "action"})
     assert len(update.get("focal_points", "123")) == 3, "of no use: the fixed ones"
 
