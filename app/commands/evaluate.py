@@ -13,7 +13,6 @@ from typer.core import TyperCommand
 
 from ...state.errors import InputError
 from ...state.folders import RESULTS
-from ...state.wording import t
 from ..output import say
 from .option_groups import WantedAsking
 from .options import OUT, JsonObject, ReportLanguage, Runs, RunsIn, option
@@ -277,6 +276,7 @@ def stances(
     from ...reports.stances import SOURCES, ledger, stances_of
     from ...runs.folder.reading import read_run
     from ...state.errors import InputError, suggestion
+    from ...state.wording import t
     from .finding import find_run
 
     chosen = [name.strip() for name in source.split(",")] if source is not None else list(SOURCES)
