@@ -4,8 +4,8 @@ Run: `python benchmarks/prefix.py [--utterances 10] [--agents 10] [--debate] [--
 a conversation with the loopback server of `tests/loopback` and compares every request with all earlier ones. A request
 is its schema and its messages, in this order, as hosted providers read them. Tokens are characters / 4; cached ones are
 those of the longest beginning that an earlier request had, in steps of 128, from 1,024 on; priced ones are those that
-are not cached, and a tenth of those that are (OpenAI's rule). A server's own share is lower: requests that are under way
-at the same time cannot use each other's.
+are not cached, and a tenth of those that are (OpenAI's rule). A server's own share is lower: requests that are under
+way at the same time cannot use each other's.
 """
 
 from __future__ import annotations
