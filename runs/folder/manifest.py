@@ -163,7 +163,7 @@ class Resumed(Stored):
     turn: Turn | None = Field(default=None, description="utterances so far")
     changed: dict[str, Any] = Field(default={}, description="the changed settings with their new values")
     before: dict[str, Any] = Field(default={}, description="their old values")
-    reopened: bool = Field(default=False, description="whether it continued unchanged beyond an end by its own rules")
+    reopened: bool = Field(default=False, description="whether it continued beyond an end by its own rules")
     settings: dict[str, Any] = left_out("all settings from now on, without passwords", {})
 
 
@@ -284,7 +284,7 @@ class Manifest(Begun, _End):
             turn: utterances so far.
             settings: with which it continues.
             changed: the changed settings with their new values.
-            reopened: whether it continues unchanged beyond an end by its own rules.
+            reopened: whether it continues beyond an end by its own rules.
         """
         return Resumed(
             at=at,

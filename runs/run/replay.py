@@ -11,9 +11,10 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -169,8 +170,8 @@ class Replay:
     async def _parts(self, manifest: Manifest, out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
         """Run the parts one after the other; a run that was resumed with other settings has several."""
         control = RecordedControl(await asyncio.to_thread(_deeds, self._folder, manifest))
-        parts = [(settings, until) for settings, until in parts_of(manifest) if until is None or until > self._since]
-        for number, (settings, until) in enumerate(parts):
+        parts = [part for part in parts_of(manifest) if part.until is None or part.until > self._since]
+        for number, (settings, until, to_its_end) in enumerate(parts):
             branch = Branch(of=manifest.run, turn=self._since) if self._since else manifest.branch
             if number:
                 folder = out / manifest.run
@@ -182,12 +183,18 @@ class Replay:
                 scenario = scenario_of(manifest, self._folder)
                 made = await asyncio.to_thread(RunFolder, out, manifest.run)
                 part = begin_run(manifest.run, scenario, settings, made, control, replay=replay)
-            async with aclosing(events_of(part)) as events:
-                async for event in events:
-                    if not isinstance(event, Stopped) or until is None:
-                        yield event
-                    if until is not None and isinstance(event, TurnEnded) and event.turn >= until:
-                        break
+            breaks_off, ended = inf if until is None or to_its_end else until, None
+            try:
+                async with aclosing(events_of(part)) as events:
+                    async for event in events:
+                        ended = event if isinstance(event, Stopped) else None
+                        if not ended or until is None:
+                            yield event
+                        if isinstance(event, TurnEnded) and event.turn >= breaks_off:
+                            break
+            except ModelError:  # nobody could answer any more, and the run went on nevertheless
+                if until is None or not to_its_end or ended is None or ended.source != "answers":
+                    raise
 
     @asynccontextmanager
     async def _from_branch(
@@ -236,8 +243,18 @@ def _deeds(folder: Path, manifest: Manifest) -> list[dict[str, Any]]:
     return deeds
 
 
-def parts_of(manifest: Manifest) -> list[tuple[Settings, int | None]]:
-    """The settings of each part of a run, each with the number of utterances after which the next part begins.
+class Part(NamedTuple):
+    """A part of a run: between two occasions on which it was resumed with other settings or beyond its end."""
+
+    settings: Settings
+    until: int | None
+    """The number of utterances after which the next part begins; None: it is the last."""
+    to_its_end: bool
+    """Whether the run ended there by its own rules before it went on."""
+
+
+def parts_of(manifest: Manifest) -> list[Part]:
+    """The parts of a run, in order.
 
     A run has one part, and one more for each time it was resumed with other settings or beyond its end.
 
@@ -247,15 +264,15 @@ def parts_of(manifest: Manifest) -> list[tuple[Settings, int | None]]:
     Raises:
         InputError: the settings do not fit this version.
     """
-    parts: list[tuple[Settings, int | None]] = []
-    until: int | None = None
+    parts: list[Part] = []
+    until, to_its_end = None, False
     for resumed in reversed(manifest.resumed):
         if resumed.changed or resumed.reopened:
-            parts.insert(0, (settings_of(manifest, _OWN), until))
-            until = resumed.turn
+            parts.insert(0, Part(settings_of(manifest, _OWN), until, to_its_end))
+            until, to_its_end = resumed.turn, resumed.reopened
             before = RecordedSettings(**{**manifest.settings.given, **resumed.before})
             manifest = manifest.model_copy(update={"settings": before})
-    return [(settings_of(manifest, _OWN), until), *parts]
+    return [Part(settings_of(manifest, _OWN), until, to_its_end), *parts]
 
 
 _COMPARED: Final = [kind for kind in CONVERSATION if kind != "turn_ended"]

@@ -230,7 +230,7 @@ async def go_on(
             turn=len(utterances(state.get("messages", []))),
             settings=settings,
             changed=changed,
-            reopened=reopened and not changed,
+            reopened=reopened,
         )
         await asyncio.to_thread(kept.resume, resumed)
         await asyncio.to_thread(kept.make_readable, manifest)

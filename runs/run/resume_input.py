@@ -126,11 +126,9 @@ def changed_settings(manifest: Manifest, settings: Settings) -> dict[str, Any]:
 
     A setting that the log does not name had its default.
     """
-    before = {**Settings().model_dump(mode="json"), **manifest.settings.given}
+    before = {**Settings().whole(), **manifest.settings.given}
     return {
-        name: value
-        for name, value in settings.model_dump(mode="json").items()
-        if name != "checkpoints" and before.get(name) != value
+        name: value for name, value in settings.whole().items() if name != "checkpoints" and before.get(name) != value
     }
 
 

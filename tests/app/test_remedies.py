@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -55,11 +56,17 @@ def wanting_a_key(server: LoopbackServer, body: dict[str, Any]) -> Any:
     return natural_answer(body) if "my-key" in str(asked.headers) else told("who are you?", 401)
 
 
-def with_one_at_a_time(server: LoopbackServer, body: dict[str, Any]) -> Any:
-    if server._at_once > 1:
-        return told("one at a time", 429)
-    time.sleep(0.1)
-    return natural_answer(body)
+def with_one_at_a_time() -> Callable[[LoopbackServer, dict[str, Any]], Any]:
+    """A server that refuses everybody once two have come at once; its first answer waits for that."""
+    crowded = threading.Event()
+
+    def answer(server: LoopbackServer, body: dict[str, Any]) -> Any:
+        if server.most_at_once > 1:
+            crowded.set()
+        crowded.wait(timeout=60)
+        return told("one at a time", 429) if server.most_at_once > 1 else natural_answer(body)
+
+    return answer
 
 
 def slow_to_speak(_: LoopbackServer, body: dict[str, Any]) -> Any:
@@ -101,7 +108,7 @@ WRONG = {
         of_another_model(told("no such model", 404)),
         followed=BETTER,
     ),
-    "busy": Wrong("is busy", "Lower max_concurrency", with_one_at_a_time, followed=("--set", "max_concurrency=1")),
+    "busy": Wrong("is busy", "Lower max_concurrency", with_one_at_a_time(), followed=("--set", "max_concurrency=1")),
     "too slow": Wrong(
         "no answer within 1 seconds",
         "Raise timeout_s",
@@ -175,6 +182,7 @@ def test_what_the_error_says_works(name: str, command: Run, serve: Serve, monkey
     assert wrong.says in said(first) and wrong.remedy in said(first)
     if wrong.mended:
         server.start() if name == "no server" else setattr(server, "answer", None)
+    server.most_at_once = 0
     for variable, value in wrong.environment.items():
         monkeypatch.setenv(variable, value)
     if wrong.runs:

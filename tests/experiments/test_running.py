@@ -135,7 +135,8 @@ def test_ctrl_c(make: Make, tmp_path: Path):
     command = [sys.executable, "-m", "persimchat", "experiment", "run", str(tmp_path / "small.yaml"), "--yes"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
     _wait_until_driving(lambda: process.poll() is None, tmp_path / "results" / "small")
-    time.sleep(0.3)
+    while process.poll() is None and not _answered(tmp_path / "results" / "small"):
+        time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -18,6 +18,7 @@ from run_folders import rewrite
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped
+from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -172,6 +173,19 @@ async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Pat
     assert (manifest["turn"], manifest["settings"]["max_messages"]) == (7, 7)
     assert [(entry["turn"], entry["changed"]) for entry in manifest["resumed"]] == [(4, {"max_messages": 7})]
     assert manifest["usage"]["total"]["calls"] == len(logged(folder, "asked_model"))
+
+
+@pytest.mark.proof
+async def test_a_debate_that_went_on_beyond_its_limit_is_replayed_whole(tmp_path: Path) -> None:
+    """The replay, too, comes to the first end, judge and conclusion included, and goes on from there."""
+    folder = await begin(tmp_path, mode="debate", max_messages=2)
+    await resume(folder, max_messages=4)
+    await resume(folder, max_messages=5)
+    assert [entry["reopened"] for entry in run_json(folder)["resumed"]] == [True, True]
+    replay = Replay(folder)
+    assert [event.turn async for event in replay.events() if event.event == "utterance"] == [1, 2, 3, 4, 5]
+    assert replay.comparison is not None and replay.comparison.whole
+    assert replay.comparison.same, replay.comparison.parts
 
 
 async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path) -> None:

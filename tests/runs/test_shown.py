@@ -427,6 +427,12 @@ def test_a_run_that_never_had_the_setting_says_so_when_it_gets_it() -> None:
     assert changed_settings(manifest, Settings(model="offline")) == {}
 
 
+def test_a_setting_back_at_its_default_has_changed() -> None:
+    """Also one that records leave out where it has its default."""
+    manifest = Manifest.begun("r", discussion(), Settings(model="test-model", language="cs"), "")
+    assert changed_settings(manifest, Settings(model="test-model")) == {"language": "en"}
+
+
 @pytest.mark.parametrize("module", ["judge", "perception"])
 def test_the_persona_judge_s_mind_asks_with_the_judge_s_temperature(module: str) -> None:
     given = {"module_temperatures": {"judge": 0.0, "perception": 1.0}, "model_temperature": 0.5}
