@@ -7,6 +7,7 @@ import random
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..state.outcomes import NEUTRAL
 from ..state.settings import Settings
 from . import phases
 
@@ -91,10 +92,15 @@ def choose_speaker(
         names = list(minds)
         return next(name for name in names[turn % len(names) :] + names if name in able)
     if settings.selection == "softmax":
-        weights = softmax([minds[name]["need_to_talk"] for name in able], settings.selection_temperature)
+        weights = softmax([_need(minds[name]) for name in able], settings.selection_temperature)
         return draw(settings.seed, turn, "speaker").choices(able, weights)[0]
     # Ties: fewest utterances so far, then longest silent, then order of listing (min takes the first among equals).
     return min(
         able,
-        key=lambda name: (-minds[name]["need_to_talk"], minds[name]["utterances"], minds[name]["last_spoke"]),
+        key=lambda name: (-_need(minds[name]), minds[name]["utterances"], minds[name]["last_spoke"]),
     )
+
+
+def _need(mind: Mapping[str, Any]) -> int:
+    """A need to talk; minds without one (the setting `ablation`) need to talk alike."""
+    return int(mind.get("need_to_talk", NEUTRAL))

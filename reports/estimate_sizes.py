@@ -33,6 +33,7 @@ from ..state.baselines.rounds import answering_schema, decision_schema
 from ..state.debates.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
 from ..state.document import table
 from ..state.minds import judgement
+from ..state.minds.ablation import left_out, thinks
 from ..state.minds.emotion import EMOTIONS
 from ..state.minds.memory import Memory, MemoryKind, given_memories, new_memory
 from ..state.minds.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
@@ -166,7 +167,7 @@ class Typical:
     @property
     def _felt(self) -> dict[str, int]:
         """An emotional state; empty where minds do not change."""
-        return dict(_FELT) if self._changes else {}
+        return dict(_FELT) if self._changes and "emotion" not in self.settings.ablation else {}
 
     @property
     def _changes(self) -> bool:
@@ -236,9 +237,10 @@ class Typical:
             "last_spoke": max(0, turn - 1),
         }
         speaks &= self._changes
-        if speaks:
+        gone = left_out(self.settings)
+        if speaks and "need_to_talk" not in gone:
             mind["need_to_talk"] = _MIDDLE
-        if speaks and self.settings.mode == "debate":
+        if speaks and self.settings.mode == "debate" and "openness" not in gone:
             mind["openness"] = _MIDDLE
         return mind
 
@@ -263,7 +265,7 @@ class Typical:
         speaks, given = persona is not None, given_memories(persona) if persona else []
         if self.settings.cognition == "fixed":
             return within_budget(given, self.settings.memory_tokens)
-        if turn < 1 or not self._changes:
+        if turn < 1 or not self._changes or "recall" in self.settings.ablation:
             return []
         kept = self.lengths.kept if self.settings.memory_filtering else 1.0
         reflections, plans = self._thoughts(turn, speaks=speaks)
@@ -295,13 +297,15 @@ class Typical:
         That is from the second utterance on, whenever it did not speak; with lean cognition, a plan comes with what it
         hears.
         """
-        if not self.settings.planning_and_reflection or not self._changes:
+        if not thinks(self.settings) or not self._changes:
             return 0.0, 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
-        thoughts = max(0, turn - 1) * share
+        thoughts, gone = max(0, turn - 1) * share, left_out(self.settings)
+        reflecting = LEAN_REFLECTS if self.settings.cognition == "lean" or "action" in gone else self.lengths.reflecting
+        plans = thoughts * (1 - reflecting)
         if self.settings.cognition == "lean":
-            return thoughts * LEAN_REFLECTS, 1 + turn * _LEAN_PLANS if turn else 0.0
-        return thoughts * self.lengths.reflecting, thoughts * (1 - self.lengths.reflecting)
+            plans = 1 + turn * _LEAN_PLANS if turn else 0.0
+        return thoughts * reflecting * ("reflection" not in gone), plans * ("planning" not in gone)
 
     def _plan(self) -> dict[str, Any]:
         length = self.lengths.plan

@@ -153,7 +153,7 @@ class Summary(_Part):
         default=None, exclude_if=is_none, description="the result of a story's vote; left out without one"
     )
     ablation: list[str] = Field(
-        default=[], exclude_if=is_empty, description="what a story's minds went without; left out if nothing"
+        default=[], exclude_if=is_empty, description="what minds went without; left out if nothing"
     )
     questions: list[PutQuestion] = Field(
         default=[], exclude_if=is_empty, description="those that a focus group's moderator put; left out elsewhere"
@@ -331,7 +331,9 @@ def summarise(record: Record) -> Summary:
         stop_detail=manifest.detail,
         conclusion=manifest.conclusion,
         outcome=manifest.outcome,
-        ablation=manifest.scenario.story.ablation if manifest.scenario.story else [],
+        ablation=manifest.scenario.story.ablation
+        if manifest.scenario.story
+        else manifest.settings.given.get("ablation", []),
         questions=[
             PutQuestion(number=said.question, turn=said.turn, text=said.text)
             for said in record.utterances

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final, Self, get_args
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, field_validator, model_validator
@@ -11,6 +12,7 @@ from pydantic_core import to_jsonable_python
 from . import kinds
 from .kinds import groups
 from .kinds.groups import ABOUT, BASELINES, MODES, PROMPT_ORDER, Mode
+from .minds.ablation import unfit
 from .plain_text import visible_form
 from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Module, RetrievalWeights, no_switch
 
@@ -52,7 +54,7 @@ class Settings(groups.Settings):
         made = handler({**data, **own})
         made.model_fields_set.difference_update(own)
         if info.context != PART:
-            for sentence in kinds.refusals(dict(made)):
+            for sentence in chain(kinds.refusals(dict(made)), unfit(made)):
                 raise ValueError(sentence)
         return made
 

@@ -15,6 +15,7 @@ from ...models.asking import appraise, appraise_in_parts
 from ...prompts import render
 from ...state.language import ENGLISH, told
 from ...state.minds import judgement
+from ...state.minds.ablation import left_out, thinks
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.mind import Step, Utterance
 from ...state.outcomes import NEUTRAL, judged
@@ -71,6 +72,38 @@ def chosen(mind: Step, made: judgement.Action | None) -> Step:
     return {"action": made.action if made is not None else mind["action"] or "plan"}
 
 
+def acts_by_weight(mind: Step, percept: Mapping[str, Any], otherwise: str) -> Step:
+    """Reflect once the importance of what was perceived adds up to `REFLECTS_AT`; no model is asked.
+
+    Args:
+        mind: `undigested` is read.
+        percept: of the utterance just heard.
+        otherwise: the action until then.
+    """
+    undigested = mind.get("undigested", 0) + percept["importance"]
+    return {"undigested": undigested, "action": "reflect" if undigested >= REFLECTS_AT else otherwise}
+
+
+def _without(mind: Step, settings: Settings, module: str) -> Step:
+    """What a mind has in place of the judgement of a module that is left out."""
+    match module:
+        case "perception":
+            return perceived(mind, None)
+        case "focal_points":
+            return {"focal_points": [] if "recall" in settings.ablation else [mind["heard"]["text"]]}
+        case "action" if thinks(settings):
+            assert mind["percept"] is not None
+            return acts_by_weight(mind, mind["percept"], "plan")
+        case _:
+            return {}
+
+
+def as_able(update: Step, settings: Settings) -> Step:
+    """The update of a mind that does nothing where it would think in a way that is left out."""
+    thought = {"reflect": "reflection", "plan": "planning"}.get(update.get("action", ""))
+    return {**update, "action": ""} if not thinks(settings) or thought in settings.ablation else update
+
+
 def felt(mind: Step, made: judgement.Feeling | None) -> Step:
     """The emotional state; at first calm."""
     if made is None:
@@ -121,6 +154,8 @@ def as_heard(heard: Utterance) -> dict[str, Any]:
 
 
 async def _appraised(mind: Step, settings: Settings, module: Module) -> Step:
+    if module in left_out(settings):
+        return _without(mind, settings, module)
     recalls = module not in _HEARD and (module != "emotion" or mind.get("heard"))
     shown = await shown_memories(mind, settings) if recalls else []
     schema = judgement.PARTS[module]
@@ -150,7 +185,7 @@ async def judge_openness(mind: Step, settings: Settings) -> Step:
 
 async def choose_action(mind: Step, settings: Settings) -> Step:
     """Choose between reflecting and planning; choose nothing if `planning_and_reflection` is off."""
-    return await _appraised(mind, settings, "action") if settings.planning_and_reflection else {"action": ""}
+    return as_able(await _appraised(mind, settings, "action") if thinks(settings) else {}, settings)
 
 
 async def feel(mind: Step, settings: Settings) -> Step:
@@ -192,21 +227,29 @@ async def react_at_once(mind: Step, settings: Settings) -> Step:
     enough, and else thinks nothing more.
     """
     update = await _judged(mind, settings, "reaction")
-    if mind.get("role") == "companion" or not settings.planning_and_reflection:
-        return update
     percept = update["percept"]
+    if mind.get("role") == "companion" or not thinks(settings):
+        return update
     assert percept is not None
-    undigested = mind.get("undigested", 0) + percept["importance"]
-    return {**update, "undigested": undigested, "action": "reflect" if undigested >= REFLECTS_AT else ""}
+    return as_able({**update, **acts_by_weight(mind, percept, "")}, settings)
 
 
 def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
-    """The judgements that one answer has; a judge has no need to talk and no openness, a companion neither.
+    """The judgements that one answer has; it is not asked for if there are none.
 
     Args:
         module: "hearing", "appraisal" or "reaction".
-        mind: whose judgements, with its situation; before the first word it has heard nothing and chooses no action.
+        mind: whose judgements, with its situation.
         settings: of the simulation.
+    """
+    gone = left_out(settings)
+    return tuple(part for part in _made_at_once(module, mind, settings) if part not in gone)
+
+
+def _made_at_once(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
+    """The judgements of one step, also those that are left out.
+
+    A judge has no need to talk and no openness, a companion neither. Before the first word a mind chooses no action.
     """
     if module == "hearing":
         return _HEARD
@@ -217,7 +260,7 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
         "perception": module == "reaction",
         "emotion": True,
         "need_to_talk": speaks,
-        "action": module == "appraisal" and bool(mind.get("heard")) and settings.planning_and_reflection,
+        "action": module == "appraisal" and bool(mind.get("heard")) and thinks(settings),
         "openness": speaks and mind["situation"]["debate"] is not None,
         "planning": module == "reaction" and settings.planning_and_reflection,
     }
@@ -242,14 +285,13 @@ def prompt_values(module: str, parts: Sequence[str], common: Mapping[str, Any]) 
 
 
 async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
-    parts = parts_of(module, mind, settings)
-    common = common_blocks(mind, await shown_memories(mind, settings) if mind.get("heard") else [])
-    answer = await appraise_in_parts(
-        "parts", parts, **question(mind, settings, module), **prompt_values(module, parts, common)
-    )
-    update: Step = {"outcomes": judged([answer.call])}
-    if not settings.planning_and_reflection:
-        update["action"] = ""
-    for part in parts:
-        update |= _CHANGES[part](mind, answer.value[part])
-    return update
+    parts, update, made = parts_of(module, mind, settings), Step(), dict[str, Any]()
+    if parts:
+        common = common_blocks(mind, await shown_memories(mind, settings) if mind.get("heard") else [])
+        answer = await appraise_in_parts(
+            "parts", parts, **question(mind, settings, module), **prompt_values(module, parts, common)
+        )
+        made, update["outcomes"] = answer.value, judged([answer.call])
+    for part in _made_at_once(module, mind, settings):
+        update |= _CHANGES[part](mind, made[part]) if part in made else _without(mind, settings, part)
+    return as_able(update, settings)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
 from ...memory.recollection import remember
+from ...state.minds.ablation import left_out
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
 from ...state.minds.mind import Mind, Recalled, Step
 from ...state.outcomes import NEUTRAL
 from ...state.settings import Settings
+from .appraising import as_able
 from .context import persona_of
 
 
@@ -55,22 +60,40 @@ async def settle_unfelt(mind: Step, settings: Settings) -> Step:
     return {**await settle(mind, settings), **unfelt(settings)}
 
 
+_FELT: Final[Mapping[str, tuple[str, ...]]] = {
+    "emotion": ("emotion",),
+    "need_to_talk": ("need_to_talk", "need_reasoning"),
+    "openness": ("openness", "openness_reasoning"),
+    "planning": ("plan",),
+}
+"""What a mind keeps of modules from turn to turn."""
+
+
 def unfelt(settings: Settings) -> Mind:
-    """What a mind has that felt nothing yet: calm, neutral need to talk and openness; nothing with fixed cognition."""
+    """What a mind has that felt nothing yet: calm, neutral need to talk and openness, so far as it has them at all."""
     if settings.cognition == "fixed":
         return {}
-    own: Mind = {"emotion": EmotionalState().model_dump(), "need_to_talk": NEUTRAL, "need_reasoning": ""}
-    if settings.mode == "debate":
+    gone, own = left_out(settings), Mind()
+    if "emotion" not in gone:
+        own["emotion"] = EmotionalState().model_dump()
+    if "need_to_talk" not in gone:
+        own |= {"need_to_talk": NEUTRAL, "need_reasoning": ""}
+    if settings.mode == "debate" and "openness" not in gone:
         own |= {"openness": NEUTRAL, "openness_reasoning": ""}
     return own
 
 
 def able_to_change(mind: Mind, settings: Settings) -> Mind:
-    """A mind that may change from now on; one that has felt nothing so far is calm and neutral.
+    """A mind with all that it has from now on, calm and neutral where it had nothing, and nothing of what is left out.
 
     Args:
         mind: of a conversation, where a branch begins.
         settings: of the branch.
     """
-    stayed = settings.mode != "story" and mind["alive"] and not mind["emotion"]
-    return {**mind, **unfelt(settings)} if stayed else mind
+    if settings.mode == "story" or not mind["alive"]:
+        return mind
+    gone = {key for module in left_out(settings) & _FELT.keys() for key in _FELT[module]}
+    acts = as_able({"action": mind["action"]}, settings)
+    kept: dict[str, Any] = {name: value for name, value in mind.items() if name not in gone} | acts
+    own = {name: value for name, value in unfelt(settings).items() if kept.get(name, {}) == {}}
+    return cast(Mind, {"emotion": {}, "plan": None, **kept, **own})

@@ -35,7 +35,7 @@ def made_now(
         calm: whether it is stored calmly, whatever the mind feels.
         **more: as for `new_memory`.
     """
-    emotion = [0 if calm else mind["emotion"][name] for name in EMOTIONS]
+    emotion = [0 if calm else mind["emotion"].get(name, 0) for name in EMOTIONS]
     return new_memory(mind["name"], mind["situation"]["turn"], kind, theme, keywords, importance, emotion, **more)
 
 

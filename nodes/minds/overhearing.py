@@ -38,9 +38,11 @@ async def overhear(mind: Step, settings: Settings, *, agents: int) -> dict[str, 
         # If the embedding's server fails, they wait until the agent's model is asked, where the error is reported.
         with suppress(ModelError):
             update |= await save_memories(in_step(mind, **update), settings)
-    update["need_to_talk"] = need_unasked(mind["need_to_talk"], listening["missed"], agents, settings.listeners)
-    update |= {"need_reasoning": "", "emotion": faded(mind["emotion"], listening["temper"]), "action": ""}
-    if mind["situation"]["debate"] is not None:
+    if "need_to_talk" in mind:
+        need = need_unasked(mind["need_to_talk"], listening["missed"], agents, settings.listeners)
+        update |= {"need_to_talk": need, "need_reasoning": ""}
+    update |= {"emotion": faded(mind["emotion"], listening["temper"]), "action": ""}
+    if "openness" in mind:
         update["openness_reasoning"] = ""
     if mind.get("silent"):
         update["silent"] = None

@@ -15,6 +15,7 @@ from ...memory.chroma_client import EPHEMERAL, resolved
 from ...memory.consolidation import admit
 from ...memory.recollection import recall, remember, save, similarity
 from ...models.asking import appraise
+from ...state.minds.emotion import EmotionalState
 from ...state.minds.judgement import Consolidation
 from ...state.minds.memory import Circumstance, Memory
 from ...state.minds.mind import Step
@@ -102,12 +103,14 @@ def _heard_from(mind: Step) -> dict[str, Any]:
 
 async def recall_by_words(mind: Step, settings: Settings) -> Step:
     """Recall with the words just heard in place of the focal points (lean cognition)."""
-    words: Step = {"focal_points": [mind["heard"]["text"]]}
+    words: Step = {"focal_points": [] if "recall" in settings.ablation else [mind["heard"]["text"]]}
     return {**words, **await recall_for({**mind, **words}, settings)}
 
 
 async def recall_for(mind: Step, settings: Settings) -> Step:
-    """The memories that the focal points recall, and their new last access."""
+    """The memories that the focal points recall, and their new last access; none if `ablation` leaves out recall."""
+    if "recall" in settings.ablation:
+        return {"recalled": []}
     situation = mind["situation"]
     recalled = await recall(
         settings,
@@ -117,7 +120,7 @@ async def recall_for(mind: Step, settings: Settings) -> Step:
         unsaved=mind.get("unsaved", []),
         stm=mind.get("stm"),
         focal_points=mind["focal_points"],
-        emotion=mind["emotion"],
+        emotion=mind["emotion"] or EmotionalState().model_dump(),
         turn=situation["turn"],
     )
     now = {r["id"]: situation["turn"] for r in recalled}

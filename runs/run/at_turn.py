@@ -142,7 +142,7 @@ async def _with_mind(state: Conversation, mind: Mind, turn: int, settings: Setti
     """One agent with its mind; one that has not awoken recalls nothing."""
     run, name = state["simulation"], mind["name"]
     shown = []
-    if mind["emotion"] or (settings.cognition == "fixed" and mind["alive"]):
+    if mind["emotion"] or ((settings.cognition == "fixed" or settings.ablation) and mind["alive"]):
         recalled = await recall(
             settings,
             run,

@@ -131,6 +131,7 @@ class Story(groups.Draws, groups.Repeats, groups.Embedding, groups.Register, gro
         "mode": ("story",),
         "baseline": (None,),
         "listeners": ("all",),
+        "ablation": ([],),
         "cognition": ("full", "compact", "lean", "strategist"),
     }
     PASSES = ("closing", "closing_need", "human_turns")
@@ -275,7 +276,7 @@ def refusals(given: Flat) -> Iterator[str]:
             if given[name] not in allowed and (kind is kinds[0] or name not in without):
                 ways = " or ".join(f"{name}={value}" for value in allowed)
                 command = f", or use `persimchat {_COMMANDS[allowed[0]]}`" if name == "mode" else ""
-                remedy = f"leave {name} out" if allowed[0] in (None, "all") else f"set {ways}{command}"
+                remedy = f"leave {name} out" if allowed[0] in (None, "all", []) else f"set {ways}{command}"
                 yield f"{_shown(name, given[name])} does not go with {kind.THIS}; {remedy}"
     for name in (name for name in groups.USUAL if name in without and given[name] != own[name]):
         if not any(name in kind.PASSES for kind in kinds) and getattr(given[name], "active", True):

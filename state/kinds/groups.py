@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from ..debates.answers import AnswerFormat
 from ..errors import InputError
 from ..language import ENGLISH, tag_of
+from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
 from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
 from .companion import CompanionSettings
@@ -140,10 +141,22 @@ class Hearing(Group):
 class Thinking(Group):
     """What minds do while others speak, and how they remember."""
 
+    ablation: list[Ablated] = setting(list, exclude_if=lambda value: not value)
     planning_and_reflection: bool = setting(True)
     memory_filtering: bool = setting(False)
     emotional_retrieval: bool = setting(True)
     stm_retrieval: bool = setting(True)
+
+    @field_validator("ablation", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """Accept names on one line, separated by commas."""
+        return [name for part in value.split(",") if (name := part.strip())] if isinstance(value, str) else value
+
+    @field_validator("ablation")
+    @classmethod
+    def _in_order(cls, value: list[Ablated]) -> list[Ablated]:
+        return [name for name in ABLATED if name in value]
 
 
 class Ties(Group):
