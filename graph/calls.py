@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..state.baselines.rounds import rounds_of
 from ..state.kinds import Mad
-from ..state.minds.ablation import left_out, thinks
 from ..state.poll import Guide
 from ..state.settings import Settings
 from ..state.stories.story import Story
@@ -77,11 +76,11 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
     speech = {task: number * worded for task, number in _calls_of_speech(shape, settings).items()} if speaks else {}
     if settings.cognition == "fixed":
         return speech
-    gone, debate = left_out(settings), settings.mode == "debate"
+    gone, debate = settings.left_out, settings.mode == "debate"
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
     chosen = heard - (heard - 1 / shape.participants) / (shape.participants - 1) if speaks else 1.0
-    thoughts = chosen * shape.always(since=2) if thinks(settings) else shape.nothing()
+    thoughts = chosen * shape.always(since=2) if settings.thinks else shape.nothing()
     if settings.cognition == "lean":
         thoughts, shape = thoughts * LEAN_REFLECTS, replace(shape, reflecting=1.0)
     elif "action" in gone:
@@ -95,11 +94,11 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
         calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
     calls |= speech
     felt = {"emotion", *(["need_to_talk"] if speaks else []), *(["openness"] if speaks and debate else [])} - gone
-    acts = felt | ({"action"} - gone if thinks(settings) else set())
+    acts = felt | ({"action"} - gone if settings.thinks else set())
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
-            if thinks(settings):
+            if settings.thinks:
                 calls["action"] = asked
             if speaks:
                 calls["need_to_talk"] = awakens + asked
@@ -109,7 +108,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
             calls |= {"hearing": asked * (not gone >= {"perception", "focal_points"})}
             calls |= {"appraisal": awakens * bool(felt) + asked * bool(acts)}
         case "lean":
-            reacts = felt or {"perception"} - gone or (thinks(settings) and {"planning"} - gone)
+            reacts = felt or {"perception"} - gone or (settings.thinks and {"planning"} - gone)
             calls |= {"reaction": asked * bool(reacts), "appraisal": awakens * bool(felt)}
     return {task: number for task, number in calls.items() if task not in gone}
 

@@ -33,7 +33,6 @@ from ..state.baselines.rounds import answering_schema, decision_schema
 from ..state.debates.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
 from ..state.document import table
 from ..state.minds import judgement
-from ..state.minds.ablation import left_out, thinks
 from ..state.minds.emotion import EMOTIONS
 from ..state.minds.memory import Memory, MemoryKind, given_memories, new_memory
 from ..state.minds.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
@@ -237,7 +236,7 @@ class Typical:
             "last_spoke": max(0, turn - 1),
         }
         speaks &= self._changes
-        gone = left_out(self.settings)
+        gone = self.settings.left_out
         if speaks and "need_to_talk" not in gone:
             mind["need_to_talk"] = _MIDDLE
         if speaks and self.settings.mode == "debate" and "openness" not in gone:
@@ -297,10 +296,10 @@ class Typical:
         That is from the second utterance on, whenever it did not speak; with lean cognition, a plan comes with what it
         hears.
         """
-        if not thinks(self.settings) or not self._changes:
+        if not self.settings.thinks or not self._changes:
             return 0.0, 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
-        thoughts, gone = max(0, turn - 1) * share, left_out(self.settings)
+        thoughts, gone = max(0, turn - 1) * share, self.settings.left_out
         reflecting = LEAN_REFLECTS if self.settings.cognition == "lean" or "action" in gone else self.lengths.reflecting
         plans = thoughts * (1 - reflecting)
         if self.settings.cognition == "lean":

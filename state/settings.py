@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, Self, get_args
 
@@ -12,7 +12,6 @@ from pydantic_core import to_jsonable_python
 from . import kinds
 from .kinds import groups
 from .kinds.groups import ABOUT, BASELINES, MODES, PROMPT_ORDER, Mode
-from .minds.ablation import unfit
 from .plain_text import visible_form
 from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Module, RetrievalWeights, no_switch
 
@@ -54,7 +53,7 @@ class Settings(groups.Settings):
         made = handler({**data, **own})
         made.model_fields_set.difference_update(own)
         if info.context != PART:
-            for sentence in chain(kinds.refusals(dict(made)), unfit(made)):
+            for sentence in chain(kinds.refusals(dict(made)), made._lacking()):
                 raise ValueError(sentence)
         return made
 
@@ -84,6 +83,32 @@ class Settings(groups.Settings):
     def kind(self) -> type[kinds.Choice]:
         """The kind of conversation."""
         return kinds.kinds_of(dict(self))[0]
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The modules that minds go without (`ablation`), with those that have no use then."""
+        gone: set[str] = set(self.ablation)
+        if "recall" in gone:
+            gone.add("focal_points")
+        if gone >= {"reflection", "planning"}:
+            gone.add("action")
+        return frozenset(gone)
+
+    @property
+    def thinks(self) -> bool:
+        """Whether minds reflect or plan at all while others speak."""
+        return self.planning_and_reflection and not {"reflection", "planning"} <= set(self.ablation)
+
+    def _lacking(self) -> Iterator[str]:
+        """Why modules cannot be left out of these minds, because they have none, a sentence each."""
+        lacking = {
+            "focal_points": self.cognition == "lean" and "cognition=lean recalls by the words heard",
+            "action": self.cognition == "lean" and "cognition=lean chooses no action",
+            "openness": self.mode != "debate" and "only debates judge it",
+        }
+        for module in self.ablation:
+            if why := lacking.get(module):
+                yield f"ablation leaves out {module}, but {why}; take {module} out of ablation"
 
     def model_for(self, agent: str, module: str) -> str | None:
         """The model's name for one agent's module: the module's, else the agent's, else the common one."""

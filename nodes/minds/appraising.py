@@ -15,7 +15,6 @@ from ...models.asking import appraise, appraise_in_parts
 from ...prompts import render
 from ...state.language import ENGLISH, told
 from ...state.minds import judgement
-from ...state.minds.ablation import left_out, thinks
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.mind import Step, Utterance
 from ...state.outcomes import NEUTRAL, judged
@@ -91,7 +90,7 @@ def _without(mind: Step, settings: Settings, module: str) -> Step:
             return perceived(mind, None)
         case "focal_points":
             return {"focal_points": [] if "recall" in settings.ablation else [mind["heard"]["text"]]}
-        case "action" if thinks(settings):
+        case "action" if settings.thinks:
             assert mind["percept"] is not None
             return acts_by_weight(mind, mind["percept"], "plan")
         case _:
@@ -101,7 +100,7 @@ def _without(mind: Step, settings: Settings, module: str) -> Step:
 def as_able(update: Step, settings: Settings) -> Step:
     """The update of a mind that does nothing where it would think in a way that is left out."""
     thought = {"reflect": "reflection", "plan": "planning"}.get(update.get("action", ""))
-    return {**update, "action": ""} if not thinks(settings) or thought in settings.ablation else update
+    return {**update, "action": ""} if not settings.thinks or thought in settings.ablation else update
 
 
 def felt(mind: Step, made: judgement.Feeling | None) -> Step:
@@ -154,7 +153,7 @@ def as_heard(heard: Utterance) -> dict[str, Any]:
 
 
 async def _appraised(mind: Step, settings: Settings, module: Module) -> Step:
-    if module in left_out(settings):
+    if module in settings.left_out:
         return _without(mind, settings, module)
     recalls = module not in _HEARD and (module != "emotion" or mind.get("heard"))
     shown = await shown_memories(mind, settings) if recalls else []
@@ -185,7 +184,7 @@ async def judge_openness(mind: Step, settings: Settings) -> Step:
 
 async def choose_action(mind: Step, settings: Settings) -> Step:
     """Choose between reflecting and planning; choose nothing if `planning_and_reflection` is off."""
-    return as_able(await _appraised(mind, settings, "action") if thinks(settings) else {}, settings)
+    return as_able(await _appraised(mind, settings, "action") if settings.thinks else {}, settings)
 
 
 async def feel(mind: Step, settings: Settings) -> Step:
@@ -228,7 +227,7 @@ async def react_at_once(mind: Step, settings: Settings) -> Step:
     """
     update = await _judged(mind, settings, "reaction")
     percept = update["percept"]
-    if mind.get("role") == "companion" or not thinks(settings):
+    if mind.get("role") == "companion" or not settings.thinks:
         return update
     assert percept is not None
     return as_able({**update, **acts_by_weight(mind, percept, "")}, settings)
@@ -242,7 +241,7 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
         mind: whose judgements, with its situation.
         settings: of the simulation.
     """
-    gone = left_out(settings)
+    gone = settings.left_out
     return tuple(part for part in _made_at_once(module, mind, settings) if part not in gone)
 
 
@@ -260,7 +259,7 @@ def _made_at_once(module: str, mind: Step, settings: Settings) -> tuple[str, ...
         "perception": module == "reaction",
         "emotion": True,
         "need_to_talk": speaks,
-        "action": module == "appraisal" and bool(mind.get("heard")) and thinks(settings),
+        "action": module == "appraisal" and bool(mind.get("heard")) and settings.thinks,
         "openness": speaks and mind["situation"]["debate"] is not None,
         "planning": module == "reaction" and settings.planning_and_reflection,
     }

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from ...memory.recollection import remember
-from ...state.minds.ablation import left_out
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
 from ...state.minds.mind import Mind, Recalled, Step
@@ -73,7 +72,7 @@ def unfelt(settings: Settings) -> Mind:
     """What a mind has that felt nothing yet: calm, neutral need to talk and openness, so far as it has them at all."""
     if settings.cognition == "fixed":
         return {}
-    gone, own = left_out(settings), Mind()
+    gone, own = settings.left_out, Mind()
     if "emotion" not in gone:
         own["emotion"] = EmotionalState().model_dump()
     if "need_to_talk" not in gone:
@@ -92,7 +91,7 @@ def able_to_change(mind: Mind, settings: Settings) -> Mind:
     """
     if settings.mode == "story" or not mind["alive"]:
         return mind
-    gone = {key for module in left_out(settings) & _FELT.keys() for key in _FELT[module]}
+    gone = {key for module in settings.left_out & _FELT.keys() for key in _FELT[module]}
     acts = as_able({"action": mind["action"]}, settings)
     kept: dict[str, Any] = {name: value for name, value in mind.items() if name not in gone} | acts
     own = {name: value for name, value in unfelt(settings).items() if kept.get(name, {}) == {}}

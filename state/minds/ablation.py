@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal, get_args
-
-if TYPE_CHECKING:
-    from ..settings import Settings
+from typing import Final, Literal, get_args
 
 Ablated = Literal[
     "perception",
@@ -32,30 +28,3 @@ Ablated = Literal[
 """
 ABLATED: Final[tuple[Ablated, ...]] = get_args(Ablated)
 """All of them, in the order in which a mind comes to them."""
-
-
-def left_out(settings: Settings) -> frozenset[str]:
-    """The modules that minds go without, with those that have no use then."""
-    gone = set(settings.ablation)
-    if "recall" in gone:
-        gone.add("focal_points")
-    if gone >= {"reflection", "planning"}:
-        gone.add("action")
-    return frozenset(gone)
-
-
-def thinks(settings: Settings) -> bool:
-    """Whether minds reflect or plan at all while others speak."""
-    return settings.planning_and_reflection and not {"reflection", "planning"} <= set(settings.ablation)
-
-
-def unfit(settings: Settings) -> Iterator[str]:
-    """Why modules cannot be left out of these minds, because they have none, a sentence each."""
-    lacking = {
-        "focal_points": settings.cognition == "lean" and "cognition=lean recalls by the words heard",
-        "action": settings.cognition == "lean" and "cognition=lean chooses no action",
-        "openness": settings.mode != "debate" and "only debates judge it",
-    }
-    for module in settings.ablation:
-        if why := lacking.get(module):
-            yield f"ablation leaves out {module}, but {why}; take {module} out of ablation"

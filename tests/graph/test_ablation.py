@@ -26,7 +26,7 @@ from persimchat.runs.run.branch import branch_run
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.errors import InputError
-from persimchat.state.minds.ablation import ABLATED, left_out
+from persimchat.state.minds.ablation import ABLATED
 from persimchat.state.minds.mind import Step
 from persimchat.state.settings import Settings
 
@@ -72,7 +72,7 @@ def test_nothing_is_asked_told_or_kept_of_it(
     assert len(record.utterances) == 4
     asked = Counter(part for body in server.bodies() for part in asked_for(body))
     assert not asked[module] and asked["utterance"] == 4
-    gone = left_out(Settings(mode="debate", cognition=cast(Any, cognition), ablation=[cast(Any, module)]))
+    gone = Settings(mode="debate", cognition=cast(Any, cognition), ablation=[cast(Any, module)]).left_out
     assert not any(asked[one] for one in gone)
     assert not any(kept_of(mind, module) for mind in record.minds)
     told = [str(body["messages"]) for body in server.bodies() if task_of(body) == "utterance"]
