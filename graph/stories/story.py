@@ -56,7 +56,7 @@ def thinkers(state: StoryState, settings: Settings) -> list[str]:
     """Who thinks beside the words of the present act: all others where they are said, in order of listing.
 
     As in a conversation, a mind thinks once before an utterance, and a silent one not at all. One that has heard
-    nothing yet plans.
+    nothing yet plans; with lean cognition, a plan comes with what it hears.
     """
     act, turn = state["act"], state["turn"]
     if not hears(settings) or not settings.planning_and_reflection or act["do"] not in ("speak", "address"):
@@ -68,7 +68,8 @@ def thinkers(state: StoryState, settings: Settings) -> list[str]:
     where = {room(name) for name in act["who"]}
     minds = [mind for name, mind in participants(state).items() if name not in act["who"] and room(name) in where]
     awake = (mind for mind in minds if not mind.get("human") and not is_silent(mind, turn))
-    return [mind["name"] for mind in awake if mind.get("thought", 0) <= turn]
+    able = (mind for mind in awake if mind["action"] or settings.cognition != "lean")
+    return [mind["name"] for mind in able if mind.get("thought", 0) <= turn]
 
 
 def others_think(state: StoryState, settings: Settings) -> list[Send]:
