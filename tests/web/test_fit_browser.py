@@ -130,12 +130,13 @@ def test_pages_in_another_language(eyes: Eyes, server: Server, language: str):
     """German words are the longest."""
     simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=4), out=(out := server.folder / "conversations"))
     run = f"/run/{next(path.name for path in out.iterdir() if path.is_dir())}"
-    eyes.browser.execute_cdp_cmd("Network.enable", {})
-    eyes.browser.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
+    agent = {"userAgent": eyes.browser.execute_script("return navigator.userAgent")}
+    eyes.browser.execute_cdp_cmd("Emulation.setUserAgentOverride", {**agent, "acceptLanguage": language})
     try:
+        eyes.browser.get("about:blank")  # the override holds from the next page on
         eyes.open("/", "[role=heading]")
         assert eyes.browser.execute_script("return document.documentElement.lang") == language
         found = unfit_pages(eyes, [address for address in EMPTY if address != "/run/none"] + [run], (1440, 768, 390))
     finally:
-        eyes.browser.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {}})
+        eyes.browser.execute_cdp_cmd("Emulation.setUserAgentOverride", {"userAgent": ""})
     assert not found, "\n".join(found)
