@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from ...memory.recollection import remember
 from ...state.minds.emotion import EmotionalState
@@ -56,28 +55,22 @@ def _always_recalled(memory: Memory) -> Recalled:
 
 async def settle_unfelt(mind: Step, settings: Settings) -> Step:
     """As `settle`, for an agent whose model fails: calm, with neutral need to talk and openness."""
-    return {**await settle(mind, settings), **unfelt(settings)}
+    return {**await settle(mind, settings), **unfelt(mind, settings)}
 
 
-_FELT: Final[Mapping[str, tuple[str, ...]]] = {
-    "emotion": ("emotion",),
-    "need_to_talk": ("need_to_talk", "need_reasoning"),
-    "openness": ("openness", "openness_reasoning"),
-    "planning": ("plan",),
-}
-"""What a mind keeps of modules from turn to turn."""
+def unfelt(mind: Mind, settings: Settings) -> Mind:
+    """What a mind has that felt nothing yet: calm, neutral need to talk and openness, so far as it has them at all.
 
-
-def unfelt(settings: Settings) -> Mind:
-    """What a mind has that felt nothing yet: calm, neutral need to talk and openness, so far as it has them at all."""
+    A judge has neither need to talk nor openness.
+    """
     if settings.cognition == "fixed":
         return {}
     gone, own = settings.left_out, Mind()
     if "emotion" not in gone:
         own["emotion"] = EmotionalState().model_dump()
-    if "need_to_talk" not in gone:
+    if "need_to_talk" not in gone and "role" not in mind:
         own |= {"need_to_talk": NEUTRAL, "need_reasoning": ""}
-    if settings.mode == "debate" and "openness" not in gone:
+    if settings.mode == "debate" and "openness" not in gone and "role" not in mind:
         own |= {"openness": NEUTRAL, "openness_reasoning": ""}
     return own
 
@@ -91,8 +84,9 @@ def able_to_change(mind: Mind, settings: Settings) -> Mind:
     """
     if settings.mode == "story" or not mind["alive"]:
         return mind
-    gone = {key for module in settings.left_out & _FELT.keys() for key in _FELT[module]}
+    own, whole = unfelt(mind, settings), unfelt(mind, settings.model_copy(update={"ablation": []}))
+    kept: dict[str, Any] = {name: value for name, value in mind.items() if name in own or name not in whole}
+    missing = {name: value for name, value in own.items() if kept.get(name, {}) == {}}
+    planless = {"plan": None} if "planning" in settings.ablation else {}
     acts = as_able({"action": mind["action"]}, settings)
-    kept: dict[str, Any] = {name: value for name, value in mind.items() if name not in gone} | acts
-    own = {name: value for name, value in unfelt(settings).items() if kept.get(name, {}) == {}}
-    return cast(Mind, {"emotion": {}, "plan": None, **kept, **own})
+    return cast(Mind, {"emotion": {}, **kept, **missing, **planless, **acts})

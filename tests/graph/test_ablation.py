@@ -19,6 +19,7 @@ from persimchat.experiments.plan import plan
 from persimchat.graph.calls import Shape, calls_of_mind
 from persimchat.graph.routing import choose_speaker
 from persimchat.nodes.minds.appraising import REFLECTS_AT, choose_action
+from persimchat.nodes.minds.awakening import able_to_change
 from persimchat.reports.report import report_html
 from persimchat.runs.events import MindRecord
 from persimchat.runs.folder.reading import Record, read_run
@@ -27,7 +28,7 @@ from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.errors import InputError
 from persimchat.state.minds.ablation import ABLATED
-from persimchat.state.minds.mind import Step
+from persimchat.state.minds.mind import Mind, Step
 from persimchat.state.settings import Settings
 
 FIRST = "Tea or coffee?"
@@ -160,6 +161,14 @@ async def test_it_is_kept_resumed_branched_back_replayed_and_shown(tmp_path: Pat
         assert "planning" in report_html(read_run(path)) or path == folder
     back = [mind for mind in read_run(other).minds if mind.turn > 2]
     assert back and all(mind.emotion and mind.need_to_talk is not None and mind.plan is None for mind in back)
+
+
+def test_a_branch_gives_a_judge_s_mind_no_need_to_talk() -> None:
+    mind = cast(Mind, {"role": "judge", "alive": {"a": 0}, "emotion": {"fear": 1}, "action": "plan", "plan": None})
+    compact = Settings(mode="debate", cognition="compact", judge="persona")
+    assert able_to_change(mind, compact) == mind
+    calm = able_to_change({**mind, "emotion": {}}, compact)
+    assert set(calm["emotion"].values()) == {0} and calm.keys() == mind.keys()
 
 
 @pytest.mark.proof
