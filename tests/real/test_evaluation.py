@@ -24,12 +24,12 @@ REASONS = {"", "unparseable", "refused", "too long"}
 
 @pytest.fixture
 def runs(tmp_path: Path, models: Path, smollm2: Stored, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The same conversation twice, with and without memory filtering."""
+    """A conversation in more and in fewer words: nobody is asked about two that are word for word the same."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PERSIMCHAT_MODELS", str(models))
     talk = ["run", "Tea or coffee?", "-n", "2", "--messages", "2", "--model", "offline", "--quiet"]
-    for side, setting in (("a", "false"), ("b", "true")):
-        assert main([*talk, "--out", side, "--set", f"memory_filtering={setting}"]) == 0
+    for side, words in (("a", "60"), ("b", "20")):
+        assert main([*talk, "--out", side, "--set", f"utterance_words={words}"]) == 0
     return [next(Path(side).iterdir()) for side in "ab"]
 
 

@@ -85,7 +85,7 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
 
 def is_whole(folder: Path, stopped: int) -> None:
     """Every file can be read, and turns and happenings are in order; only the step under way when the budget ended was
-    asked for again."""
+    asked for again, and who fell silent, in a later act of the same turn."""
     record, calls = read_run(folder, whole=True), logged(folder, "asked_model")
     assert record.notes == []
     assert [said.turn for said in record.utterances] == list(range(1, record.manifest.turn + 1))
@@ -94,7 +94,9 @@ def is_whole(folder: Path, stopped: int) -> None:
     answered = [
         (row["turn"], row["agent"], row["module"], row.get("part", ""), row["n"]) for row in calls if "answer" in row
     ]
-    assert {key[0] for key, number in Counter(answered).items() if number > 1} <= {stopped}
+    silent = {(one.turn - before, one.agent) for one in record.silences for before in (0, 1)}
+    again = {key for key, number in Counter(answered).items() if number > 1}
+    assert {key for key in again if key[0] != stopped and key[:2] not in silent} == set()
     with sqlite3.connect(folder / "run.sqlite") as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         assert database.execute("select count(*) from checkpoints").fetchone()[0] > 0
