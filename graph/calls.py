@@ -76,7 +76,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
     speech = {task: number * worded for task, number in _calls_of_speech(shape, settings).items()} if speaks else {}
     if settings.cognition == "fixed":
         return speech
-    gone, debate = settings.left_out, settings.mode == "debate"
+    gone, debate, own = settings.left_out, settings.mode == "debate", settings.modules if speaks else []
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
     chosen = heard - (heard - 1 / shape.participants) / (shape.participants - 1) if speaks else 1.0
@@ -98,6 +98,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
+            calls |= dict.fromkeys(own, asked)
             if settings.thinks:
                 calls["action"] = asked
             if speaks:
@@ -106,9 +107,9 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
                 calls["openness"] = awakens + asked
         case "compact":
             calls |= {"hearing": asked * (not gone >= {"perception", "focal_points"})}
-            calls |= {"appraisal": awakens * bool(felt) + asked * bool(acts)}
+            calls |= {"appraisal": awakens * bool(felt) + asked * bool(acts or own)}
         case "lean":
-            reacts = felt or {"perception"} - gone or (settings.thinks and {"planning"} - gone)
+            reacts = own or felt or {"perception"} - gone or (settings.thinks and {"planning"} - gone)
             calls |= {"reaction": asked * bool(reacts), "appraisal": awakens * bool(felt)}
     return {task: number for task, number in calls.items() if task not in gone}
 

@@ -187,7 +187,7 @@ async def appraise_in_parts(
 
     Args:
         template: as for `ask`.
-        parts: the modules, from `state.judgement.PARTS`.
+        parts: the modules, as for `state.judgement.in_parts`.
         settings: as for `ask`.
         agent: as for `ask`.
         module: the module that asks, for accounting: "hearing", "appraisal" or "reaction".

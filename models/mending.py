@@ -16,7 +16,7 @@ from annotated_types import MinLen
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from ..state.minds.judgement import IF_CHANGED, PARTS, Judgement
+from ..state.minds.judgement import IF_CHANGED, Judgement, schema_of
 from ..state.outcomes import Outcome
 
 T = TypeVar("T", bound=BaseModel)
@@ -57,7 +57,7 @@ def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, t
 
     Args:
         answer: the object that the model gave.
-        parts: the modules whose judgements were asked for, from `state.judgement.PARTS`.
+        parts: the modules whose judgements were asked for, as for `state.judgement.in_parts`.
     """
     usable: dict[str, tuple[Judgement | None, Outcome]] = {}
     for part in parts:
@@ -66,9 +66,9 @@ def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, t
             usable[part] = None, "valid"
             continue
         try:
-            usable[part] = PARTS[part].model_validate(given), "valid"
+            usable[part] = schema_of(part).model_validate(given), "valid"
         except ValidationError:
-            if isinstance(given, dict) and (value := mended(given, PARTS[part])) is not None:
+            if isinstance(given, dict) and (value := mended(given, schema_of(part))) is not None:
                 usable[part] = value, "corrected"
     return usable
 

@@ -13,6 +13,7 @@ from ..personas.names import full_name
 from ..personas.scenario import default_participants, make_scenario
 from ..state.conversation import Conversation, ConversationInput, utterances
 from ..state.errors import InputError
+from ..state.minds.judgement import own_module
 from ..state.minds.mind import Mind
 from ..state.persona import Persona
 from ..state.scenario import Scenario
@@ -104,6 +105,11 @@ def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
         remedy = "Leave the baseline out, or let a model take this part."
         what = f"baseline={baseline} cannot include human participants"
         yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
+    for module in settings.modules:
+        try:
+            own_module(module)
+        except InputError as error:
+            yield error
     if guide is not None and mode != "discussion":
         remedy = "Leave the mode out; ask for positions before and after with guide.positions."
         yield InputError(f"a focus group with a guide is a discussion, not a {mode}", where=by_mode, remedy=remedy)

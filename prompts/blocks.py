@@ -77,7 +77,7 @@ def basic_information(persona: Persona, *, knowledge: bool = False) -> Block:
 
 
 def needs_and_emotions(mind: Mind) -> Block:
-    """Block n: need to talk and emotional state; without values that are not known yet."""
+    """Block n: need to talk, emotional state, what modules of packages judged; without values not known yet."""
     items = []
     if "need_to_talk" in mind:
         items.append(Item("need_to_talk", {"score": mind["need_to_talk"]}))
@@ -85,6 +85,12 @@ def needs_and_emotions(mind: Mind) -> Block:
     if "openness" in mind:
         items.append(Item("openness", {"score": mind["openness"]}))
     items += [Item("emotion", {"name": name, "level": emotion[name]}) for name in EMOTIONS if name in emotion]
+    for judged in mind.get("own", {}).values():
+        items += [
+            Item("own", {"name": name.replace("_", " "), "value": value})
+            for name, value in judged.items()
+            if name != "reasoning"
+        ]
     return Block("needs_and_emotions", tuple(items))
 
 

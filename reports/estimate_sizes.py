@@ -5,9 +5,10 @@ The personas, relationships, goals, topic and rules are the conversation's own. 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
@@ -18,10 +19,12 @@ from ..graph.ending import leave_takers
 from ..models import ladder
 from ..models.exchange import wording
 from ..models.naming import ModelName
+from ..models.offline.drawn import drawn
+from ..models.offline.material import generator
 from ..models.schemas import prompt_schema
 from ..models.usage import cost_usd
 from ..nodes.debates.judge import judge_blocks
-from ..nodes.minds.appraising import AT_ONCE, parts_of, prompt_values
+from ..nodes.minds.appraising import AT_ONCE, parts_of, prompt_values, told_of
 from ..nodes.minds.context import common_blocks
 from ..nodes.minds.natural_language import in_order
 from ..nodes.minds.revision import question_of
@@ -121,6 +124,8 @@ class Lengths(_Part):
             return spoken
         if task == "script":
             return utterances * (spoken + self.answer_tokens["script"])
+        if task not in self.answer_tokens:
+            return estimated_tokens(json.dumps(of_package(task)))
         return self.answer_tokens[task] + participants * self.answer_tokens_a_participant.get(task, 0)
 
 
@@ -137,6 +142,12 @@ _MIDDLE: Final = 5
 _INSIGHTS: Final = 5
 _LEAN_PLANS: Final = 1 / 3
 """With lean cognition, how often what a mind hears changes its plan."""
+
+
+@cache
+def of_package(module: str) -> dict[str, Any]:
+    """An answer to a module of an installed package: typical, for want of others, is the one that is drawn."""
+    return dict(drawn(judgement.own_module(module).model_json_schema(), generator(module)))
 
 
 def filler(length: int) -> str:
@@ -241,6 +252,8 @@ class Typical:
             mind["need_to_talk"] = _MIDDLE
         if speaks and self.settings.mode == "debate" and "openness" not in gone:
             mind["openness"] = _MIDDLE
+        if speaks and turn and self.settings.modules:
+            mind["own"] = {name: of_package(name) for name in self.settings.modules}
         return mind
 
     @cached_property
@@ -394,7 +407,8 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     more: dict[str, Any] = {}
     if task == "memory_filtering":
         more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}
-    return tokens_of(render(task, **common, **more))
+    own = task in typical.settings.modules
+    return tokens_of(render("own" if own else task, **common, **(told_of([task]) if own else more)))
 
 
 def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> int:
@@ -437,6 +451,7 @@ def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
         "mad_judge": lambda: decision_schema(settings.answer_format, tuple(settings.choices)),
     }
     made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
+    made |= {name: partial(judgement.own_module, name) for name in settings.modules}
     schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()
     return estimated_tokens(wording("json_answer", schema=prompt_schema(schema)))
 

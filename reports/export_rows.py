@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -162,6 +163,7 @@ def _minds(record: Record) -> Named:
     for role, minds in (("participant", record.minds), ("judge", record.judge_minds)):
         for mind in minds:
             yield "minds", {"role": role, **_mind(mind)}
+            yield from (("own", {"turn": mind.turn, "agent": mind.agent, **row}) for row in _judged(mind))
             for rank, memory in enumerate(mind.recalled, start=1):
                 whose = {"turn": mind.turn, "agent": mind.agent, "role": role, "rank": rank}
                 recalled = memory.model_dump(exclude={"id", "turn"})
@@ -180,6 +182,15 @@ def _mind(mind: MindRecord) -> Values:
         "plan": mind.plan.theme if mind.plan else None,
         "insights": [insight.theme for insight in mind.insights],
     }
+
+
+def _judged(mind: MindRecord) -> Iterator[Values]:
+    """A row for each field of what modules of installed packages judged: a number, or words."""
+    for module, judged in mind.own.items():
+        for name, value in judged.items():
+            counts = isinstance(value, int | float) and not isinstance(value, bool)
+            said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield {"module": module, "field": name, **({"number": value} if counts else {"text": said})}
 
 
 def _interventions(record: Record) -> Named:

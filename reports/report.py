@@ -32,8 +32,10 @@ from .charts.strips import Felt
 from .charts.talk import (
     Talk,
     emotion_chart,
+    levels_of,
     need_chart,
     openness_chart,
+    own_chart,
     response_chart,
     score_chart,
     shown_positions,
@@ -69,10 +71,14 @@ def talk_of(record: Record, people: People, rows: Sequence[Position]) -> Talk:
     """
     needs: dict[str, list[Point]] = {}
     openness: dict[str, list[Point]] = {}
+    own: dict[tuple[str, str], list[Point]] = {}
     felt: dict[str, Felt] = {}
     for name, minds in minds_by_agent(record).items():
         needs[name] = [(mind.turn, mind.need_to_talk) for mind in minds if mind.need_to_talk is not None]
         openness[name] = [(mind.turn, mind.openness) for mind in minds if mind.openness is not None]
+        for mind in minds:
+            for field, level in levels_of(mind.own).items():
+                own.setdefault((name, field), []).append((mind.turn, level))
         felt[name] = [(mind.turn, mind.emotion) for mind in minds if mind.emotion]
     models = record.manifest.models
     return Talk(
@@ -81,6 +87,7 @@ def talk_of(record: Record, people: People, rows: Sequence[Position]) -> Talk:
         speakers={said.turn: said.speaker for said in record.utterances},
         needs=needs,
         openness=openness,
+        own=own,
         felt=felt,
         verdicts=record.verdicts,
         scores=record.scores,
@@ -99,6 +106,7 @@ def report_charts(talk: Talk) -> dict[str, Chart]:
         "positions": stance_chart(talk),
         "openness": openness_chart(talk),
         "needs": need_chart(talk),
+        "own": own_chart(talk),
         "scores": score_chart(talk),
         "responses": response_chart(talk),
         "emotions": emotion_chart(talk, each=True, width=900),

@@ -10,11 +10,12 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from .document import table
+from .packages import ADDED
 from .plain_text import seen
 
 Group = Literal["conversation", "judge", "model", "agents", "speaking", "limits", "advanced"]
@@ -127,7 +128,7 @@ Temperature = Annotated[float, Field(ge=0, le=2), BeforeValidator(lambda value: 
 Prices = Annotated[tuple[Price, ...], Field(min_length=2, max_length=3)]
 Listeners = Annotated[int, Field(ge=1, le=100_000), BeforeValidator(lambda value: no_switch(value, "listeners"))]
 
-Module = Literal[
+_Shipped = Literal[
     "perception",
     "focal_points",
     "memory_filtering",
@@ -174,8 +175,16 @@ answers of the debate baselines, the script that the single_agent baseline write
 that are over, and the polls of their participants and the interviews with them.
 """
 
+SHIPPED: Final[tuple[_Shipped, ...]] = get_args(_Shipped)
+"""The modules of this package."""
+
+if TYPE_CHECKING:
+    Module: TypeAlias = _Shipped
+else:
+    Module = Literal[(*SHIPPED, *ADDED["module"])]
+
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
-"""All modules that ask a model."""
+"""All modules that ask a model, those of installed packages last."""
 
 OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
 """The modules of a mind in a story."""

@@ -13,7 +13,7 @@ from . import kinds
 from .kinds import groups
 from .kinds.groups import ABOUT, BASELINES, MODES, PROMPT_ORDER, Mode
 from .plain_text import visible_form
-from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Module, RetrievalWeights, no_switch
+from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Module, RetrievalWeights, no_switch
 
 __all__ = [
     "ABOUT",
@@ -27,6 +27,7 @@ __all__ = [
     "OUTSIDE",
     "PART",
     "PROMPT_ORDER",
+    "SHIPPED",
     "Mode",
     "Module",
     "RetrievalWeights",

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Checkpointer
+from langgraph.types import Checkpointer, Send
 
 from ...nodes.minds.appraising import (
     appraise_at_once,
@@ -20,6 +20,7 @@ from ...nodes.minds.appraising import (
     hear_at_once,
     judge_need_to_talk,
     judge_openness,
+    judge_own,
     judge_trust,
     perceive,
     react_at_once,
@@ -62,6 +63,12 @@ def _own(mind: Step) -> list[str]:
     return [] if "role" in mind else [module.__name__ for module in _OWN]
 
 
+def _of_packages(mind: Step) -> list[Send]:
+    """A task for each module of an installed package; none for a judge and a companion."""
+    names = [] if "role" in mind else current_settings().modules
+    return [Send(judge_own.__name__, {**mind, "asked": name}) for name in names]
+
+
 def build_awakening() -> MindGraph:
     """Before the first utterance: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
 
@@ -99,7 +106,7 @@ def after_settling(mind: Step) -> Literal["feel", "appraise_at_once", "__end__"]
 def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     """One utterance, in as many answers as the setting `cognition` allows.
 
-    - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
+    - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ modules of packages ‖ save.
     - compact: hear_at_once → remember → appraise_at_once ‖ save.
     - lean: recall by the words heard → react_at_once → remember → save.
     - fixed: nothing.
@@ -110,7 +117,7 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     Args:
         checkpointer: False if it leaves nothing in the checkpoints of the graph around it.
     """
-    every = (choose_action, feel, judge_trust)
+    every = (choose_action, feel, judge_trust, judge_own)
     first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
     builder = mind_builder(
         *first, remember_utterance, *_OWN, *every, appraise_at_once, react_at_once, remember_percept, save_memories
@@ -127,9 +134,10 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     def has_filtered(mind: Step) -> str:
         return "react_at_once" if current_settings().cognition == "lean" else "remember_utterance"
 
-    def has_remembered(mind: Step) -> list[str]:
+    def has_remembered(mind: Step) -> list[str | Send]:
         companion = mind.get("role") == "companion"
-        full = ["feel", "judge_trust"] if companion else [*_own(mind), "choose_action", "feel"]
+        own = [*_own(mind), *_of_packages(mind), "choose_action", "feel"]
+        full = ["feel", "judge_trust"] if companion else own
         return [*(full if current_settings().cognition == "full" else ["appraise_at_once"]), "save_memories"]
 
     builder.add_conditional_edges(START, route(hears), [*(module.__name__ for module in first), END])

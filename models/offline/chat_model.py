@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
@@ -16,8 +16,10 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from ...prompts.blocks import estimated_tokens
 from ...state.errors import ModelError, suggestion
+from ...state.minds.judgement import own_module
 from . import companion_judging, minds, onlookers, story
 from .companion import companion_words
+from .drawn import drawn
 from .material import generator, spoken_to
 from .persona_facts import facts_of
 from .persona_making import persona_generation
@@ -72,8 +74,15 @@ _OUTSIDE: Final = frozenset(
 
 def judgement(task: str, prompt: Prompt) -> Answer:
     """The fields of the answer to a judging task."""
+    if task in _of_packages(prompt):
+        return dict(drawn(own_module(task).model_json_schema(), prompt.draw(task)))
     tasks = {**TASKS, **_OF_COMPANIONS} if prompt.known.person else TASKS
     return tasks[task](prompt)
+
+
+def _of_packages(prompt: Prompt) -> Mapping[str, str]:
+    """The tasks of modules of installed packages, by name."""
+    return cast(Mapping[str, str], prompt.values.get("own", {}))
 
 
 def _utterance(prompt: Prompt) -> str:
@@ -181,7 +190,7 @@ class OfflineChatModel(BaseChatModel):
         prompt = prompt_of(messages, self.seed)
         if prompt is None:
             return worded(Scene(_on_text(messages, self.seed)))
-        if prompt.task not in (*_SPOKEN, *TASKS):
+        if prompt.task not in (*_SPOKEN, *TASKS, *_of_packages(prompt)):
             remedy = suggestion(prompt.task, [*_SPOKEN, *TASKS])
             raise ModelError(f"unknown task {prompt.task!r}", model=MODEL_NAME, remedy=remedy)
         if prompt.task not in _OUTSIDE:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ...models.asking import appraise, appraise_in_parts
 from ...prompts import render
@@ -120,6 +120,11 @@ def trusted(mind: Step, made: judgement.TrustChange | None) -> Step:
     return {"trust_change": made.model_dump() if made is not None else None}
 
 
+def owned(module: str) -> Callable[[Step, judgement.OwnModule | None], Step]:
+    """What a module of an installed package judges; without a judgement, what was stays."""
+    return lambda mind, made: {} if made is None else {"own": {module: made.model_dump(mode="json")}}
+
+
 _CHANGES: Final[dict[str, Callable[[Step, Any], Step]]] = {
     "perception": perceived,
     "focal_points": asked,
@@ -130,6 +135,12 @@ _CHANGES: Final[dict[str, Callable[[Step, Any], Step]]] = {
     "planning": planned,
     "trust": trusted,
 }
+
+
+def _change(module: str) -> Callable[[Step, Any], Step]:
+    return _CHANGES[module] if module in _CHANGES else owned(module)
+
+
 _HEARD: Final = ("perception", "focal_points")
 """Judgements of the words heard, for which nothing is recalled yet; they are the parts of "hearing"."""
 
@@ -157,9 +168,10 @@ async def _appraised(mind: Step, settings: Settings, module: Module) -> Step:
         return _without(mind, settings, module)
     recalls = module not in _HEARD and (module != "emotion" or mind.get("heard"))
     shown = await shown_memories(mind, settings) if recalls else []
-    schema = judgement.PARTS[module]
-    answer = await appraise(module, schema, **question(mind, settings, module), **common_blocks(mind, shown))
-    return {**_CHANGES[module](mind, answer.value), "outcomes": judged([answer.call])}
+    schema, values = judgement.schema_of(module), common_blocks(mind, shown) | told_of([module])
+    template = module if module in _CHANGES else "own"
+    answer = await appraise(template, schema, **question(mind, settings, module), **values)
+    return {**_change(module)(mind, answer.value), "outcomes": judged([answer.call])}
 
 
 async def perceive(mind: Step, settings: Settings) -> Step:
@@ -193,6 +205,11 @@ async def feel(mind: Step, settings: Settings) -> Step:
     Before the conversation, when there is no utterance yet, the state comes from persona and topic alone.
     """
     return await _appraised(mind, settings, "emotion")
+
+
+async def judge_own(mind: Step, settings: Settings) -> Step:
+    """Ask a module of an installed package, `asked`, about the utterance just heard."""
+    return await _appraised(mind, settings, cast(Module, mind["asked"]))
 
 
 async def judge_trust(mind: Step, settings: Settings) -> Step:
@@ -263,12 +280,13 @@ def _made_at_once(module: str, mind: Step, settings: Settings) -> tuple[str, ...
         "openness": speaks and mind["situation"]["debate"] is not None,
         "planning": module == "reaction" and settings.planning_and_reflection,
     }
-    return tuple(name for name, is_made in made.items() if is_made)
+    own = settings.modules if speaks and module != "hearing" and mind.get("heard") else ()
+    return (*(name for name, is_made in made.items() if is_made), *own)
 
 
 def asked_as(module: str, settings: Settings) -> str:
     """The module whose answers contain a module's judgements: the module itself with full cognition."""
-    if settings.cognition == "full" or module not in _CHANGES:
+    if settings.cognition == "full" or module not in (*_CHANGES, *settings.modules):
         return module
     if settings.cognition == "lean":
         return "reaction"
@@ -280,7 +298,12 @@ def asked_as(module: str, settings: Settings) -> str:
 def prompt_values(module: str, parts: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the template `parts`: the common blocks, and the parts to ask for."""
     tags = _BEFORE if module == "hearing" else _AFTER
-    return {**common, "blocks": [common[tag] for tag in tags], "module_name": module, "parts": parts}
+    return {**common, "blocks": [common[tag] for tag in tags], "module_name": module, "parts": parts, **told_of(parts)}
+
+
+def told_of(modules: Sequence[str]) -> dict[str, Any]:
+    """The value of templates that says what modules of installed packages among these ask, by name."""
+    return {"own": {name: judgement.own_module(name).asks() for name in modules if name not in _CHANGES}}
 
 
 async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
@@ -292,5 +315,7 @@ async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
         )
         made, update["outcomes"] = answer.value, judged([answer.call])
     for part in _made_at_once(module, mind, settings):
-        update |= _CHANGES[part](mind, made[part]) if part in made else _without(mind, settings, part)
+        changed = _change(part)(mind, made[part]) if part in made else _without(mind, settings, part)
+        own = {"own": {**update.get("own", {}), **changed["own"]}} if "own" in changed else {}
+        update |= cast(Step, {**changed, **own})
     return as_able(update, settings)

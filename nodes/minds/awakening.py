@@ -89,4 +89,6 @@ def able_to_change(mind: Mind, settings: Settings) -> Mind:
     missing = {name: value for name, value in own.items() if kept.get(name, {}) == {}}
     planless = {"plan": None} if "planning" in settings.ablation else {}
     acts = as_able({"action": mind["action"]}, settings)
+    if "own" in kept:
+        kept["own"] = {name: judged for name, judged in kept["own"].items() if name in settings.modules}
     return cast(Mind, {"emotion": {}, **kept, **missing, **planless, **acts})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from ...runs.events import Analysed, Judged
 from ...state.wording import t
@@ -30,6 +30,7 @@ class Talk:
         speakers: of the utterances, in order.
         needs: need to talk by turn.
         openness: openness to consensus by turn.
+        own: levels that modules of installed packages judged, by turn; by name and the judgement's field.
         felt: emotions by turn.
         verdicts: of a judge, in order.
         scores: of the analysis, in order of turns.
@@ -43,6 +44,7 @@ class Talk:
     speakers: Mapping[int, str] = field(default_factory=dict)
     needs: Mapping[str, Sequence[Point]] = field(default_factory=dict)
     openness: Mapping[str, Sequence[Point]] = field(default_factory=dict)
+    own: Mapping[tuple[str, str], Sequence[Point]] = field(default_factory=dict)
     felt: Mapping[str, Felt] = field(default_factory=dict)
     verdicts: Sequence[Judged] = ()
     scores: Sequence[Analysed] = ()
@@ -97,6 +99,29 @@ def openness_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
     ]
     marks, note = verdict_marks(talk.verdicts)
     return lanes(t("charts.openness"), rows, last=talk.last, width=width, marks=marks, note=note) if rows else None
+
+
+def levels_of(own: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """The numbers from 0 to 10 among what modules of installed packages judged, by field."""
+    return {
+        name.replace("_", " "): value
+        for judged in own.values()
+        for name, value in judged.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 10
+    }
+
+
+def own_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
+    """What modules of installed packages judged, a lane for each field and agent; None if there is nothing."""
+    fields = {name for _, name in talk.own}
+    rows = []
+    for (agent, name), points in sorted(talk.own.items(), key=lambda one: one[0][1]):
+        if agent in talk.people and points:
+            person = talk.people[agent]
+            called = person.name if len(fields) == 1 else f"{person.name}: {name}"
+            rows.append(Lane(called, person.style, [Series(called, "", person.style, points)]))
+    note = t("charts.own_note", fields=", ".join(sorted(fields)))
+    return lanes(t("charts.own"), rows, last=talk.last, width=width, note=note) if rows else None
 
 
 def emotion_chart(

@@ -19,7 +19,7 @@ from ...state.language import ENGLISH
 from ...state.plain_text import without_credentials
 from ...state.poll import Guide
 from ...state.scenario import Scenario
-from ...state.settings import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Settings
+from ...state.settings import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Settings
 from ...state.stories.story import Story
 from ..events import Stopped
 from .checkpoints import without_password
@@ -236,6 +236,7 @@ class Manifest(Begun, _End):
                 if module not in OUTSIDE
                 and (module not in OF_STORIES or settings.mode == "story")
                 and (module not in OF_PRUNING or settings.pruning.active)
+                and (module in (*SHIPPED, *settings.modules))
             }
             for participant in scenario.participants
         }

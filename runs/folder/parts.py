@@ -246,6 +246,10 @@ class MindRecord(Stored):
     need_reasoning: str | None = None
     openness: Level | None = Field(default=None, description="openness to consensus, 0–10; null in discussions")
     openness_reasoning: str | None = None
+    own: dict[str, dict[str, Any]] = left_out(
+        "what modules of installed packages judged last, by module: the fields of their answers; left out if none did",
+        {},
+    )
     action: str = Field(default="", description="what it will do while the next utterance is made, unless it speaks")
     emotion: Levels = {}
     plan: Annotated[Thought, _MAPPING] | None = Field(default=None, description="the plan made during this turn")

@@ -327,7 +327,7 @@ def _state_of(
     state |= {**NO_END, "simulation": run, "interventions": list(wanted)}
     if changed.keys() & {"max_messages", "closing"}:
         state |= NO_LEAVE
-    if changed.keys() & {"cognition", "ablation"}:
+    if changed.keys() & {"cognition", "ablation", "modules"}:
         state["agents"] = {name: able_to_change(mind, settings) for name, mind in state["agents"].items()}
     return state
 

@@ -50,7 +50,7 @@ from ..threads import in_thread
 from .resources import RunResources
 
 _HEARD: Final = ("percept", "focal_points")
-_AS_THEY_ARE: Final = ("emotion", "need_to_talk", "need_reasoning", "openness", "openness_reasoning")
+_AS_THEY_ARE: Final = ("emotion", "need_to_talk", "need_reasoning", "openness", "openness_reasoning", "own")
 
 
 async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings, *, heard: bool = True) -> MindRecord:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Final, Literal
 
+from ..packages import ADDED, loaded
 from . import groups
 
 Flat = Mapping[str, Any]
@@ -132,6 +133,7 @@ class Story(groups.Draws, groups.Repeats, groups.Embedding, groups.Register, gro
         "baseline": (None,),
         "listeners": ("all",),
         "ablation": ([],),
+        "modules": ([],),
         "cognition": ("full", "compact", "lean", "strategist"),
     }
     PASSES = ("closing", "closing_need", "human_turns")
@@ -208,11 +210,11 @@ def added() -> dict[str, type[Choice]]:
     Raises:
         InputError: a package's class cannot be loaded, or says not where its graph and its calls are.
     """
-    return {name: _loaded(point, of) for of in ("mode", "baseline") for name, point in groups.ADDED[of].items()}
+    return {name: _loaded(point, of) for of in ("mode", "baseline") for name, point in ADDED[of].items()}
 
 
 def _loaded(point: EntryPoint, setting: str) -> type[Choice]:
-    found: type[Choice] = groups.loaded(
+    found: type[Choice] = loaded(
         point,
         lambda it: issubclass(it, Choice) and bool(it.GRAPH and it.CALLS and it.TITLE),
         "class of persimchat.state.kinds.Choice with TITLE, GRAPH and CALLS",

@@ -6,28 +6,31 @@ of the groups is that of the command line, of the page and of docs/settings.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Mapping
 from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from ..debates.answers import AnswerFormat
-from ..errors import InputError
 from ..language import ENGLISH, tag_of
 from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
-from ..setting import About, Choice, Listeners, Module, Prices, RetrievalWeights, Temperature, describe, said, setting
+from ..packages import ADDED, loaded
+from ..setting import (
+    SHIPPED,
+    About,
+    Choice,
+    Listeners,
+    Module,
+    Prices,
+    RetrievalWeights,
+    Temperature,
+    describe,
+    said,
+    setting,
+)
 from .companion import CompanionSettings
-
-_POINTS: Final = entry_points()
-ADDED: Final[Mapping[str, Mapping[str, EntryPoint]]] = {
-    name: {point.name: point for point in sorted(_POINTS.select(group=f"persimchat.{name}"))}
-    for name in ("mode", "baseline", "settings")
-}
-"""What installed packages register: kinds of conversation, by the setting that chooses them and its value; groups of
-settings, by name."""
 
 MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *ADDED["mode"])
 """Kinds of conversation."""
@@ -142,12 +145,13 @@ class Thinking(Group):
     """What minds do while others speak, and how they remember."""
 
     ablation: list[Ablated] = setting(list, exclude_if=lambda value: not value)
+    modules: list[str] = setting(list, exclude_if=lambda value: not value)
     planning_and_reflection: bool = setting(True)
     memory_filtering: bool = setting(False)
     emotional_retrieval: bool = setting(True)
     stm_retrieval: bool = setting(True)
 
-    @field_validator("ablation", mode="before")
+    @field_validator("ablation", "modules", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         """Accept names on one line, separated by commas."""
@@ -157,6 +161,17 @@ class Thinking(Group):
     @classmethod
     def _in_order(cls, value: list[Ablated]) -> list[Ablated]:
         return [name for name in ABLATED if name in value]
+
+    @field_validator("modules")
+    @classmethod
+    def _installed(cls, value: list[str]) -> list[str]:
+        for name in value:
+            if name not in ADDED["module"]:
+                there = f"there are {', '.join(ADDED['module'])}" if ADDED["module"] else "there is none"
+                raise ValueError(f"no installed package has a module {name} ({there}); install the package that has it")
+            if name in SHIPPED:
+                raise ValueError(f"{name} is a module of every mind; a package's needs another name")
+        return list(dict.fromkeys(value))
 
 
 class Ties(Group):
@@ -336,28 +351,6 @@ class _Shipped(
     Named,
 ):
     """All settings but those of other packages; pydantic lists the fields of the last group first."""
-
-
-def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
-    """What a package registers.
-
-    Args:
-        point: its entry point.
-        fits: whether a class is one that can be used.
-        wanted: what it has to be, in words.
-
-    Raises:
-        InputError: it cannot be loaded, or does not fit.
-    """
-    where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
-    try:
-        found = point.load()
-    except Exception as error:  # code of others
-        what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
-        raise InputError(what, where=where, remedy=remedy) from error
-    if not (isinstance(found, type) and fits(found)):
-        raise InputError(f"{point.value} is no {wanted}", where=where, remedy=remedy)
-    return found
 
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ without a second request, because models cannot count characters.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
 from ..companion import Cause
+from ..packages import ADDED, loaded
 from ..plain_text import shortened
 from .emotion import EmotionalState, Level
 
@@ -184,6 +185,43 @@ PARTS: Final[dict[str, type[Judgement]]] = {
 }
 """Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
 
+
+class OwnModule(Judgement):
+    """Base of a module of another package: what a mind judges of every utterance that it hears, once it has recalled.
+
+    The fields are what a model answers, each with a description; numbers from 0 to 10 (`Level`) are drawn in charts. A
+    package registers a class with the entry point `persimchat.module`; the entry point's name is the module's. Every
+    later prompt of the mind shows the fields but `reasoning`.
+    """
+
+    TASK: ClassVar[str] = ""
+    """What the model is asked, in a few sentences."""
+
+    @classmethod
+    def asks(cls) -> str:
+        """The task, and what each field of the answer is."""
+        fields = (f"- {name}: {field.description or name}" for name, field in cls.model_fields.items())
+        return "\n".join((cls.TASK, *fields))
+
+
+@cache
+def own_module(name: str) -> type[OwnModule]:
+    """A module of an installed package.
+
+    Raises:
+        InputError: it cannot be loaded, or has no task or no fields.
+    """
+    wanted = "class of persimchat.state.minds.judgement.OwnModule with a TASK and fields"
+    fits = lambda it: issubclass(it, OwnModule) and bool(it.TASK and it.model_fields)  # noqa: E731
+    found: type[OwnModule] = loaded(ADDED["module"][name], fits, wanted)
+    return found
+
+
+def schema_of(module: str) -> type[Judgement]:
+    """The schema of one module's judgement, of this package or of another."""
+    return PARTS[module] if module in PARTS else own_module(module)
+
+
 IF_CHANGED: Final = frozenset({"planning"})
 """Parts of a combined answer that are null where nothing has changed."""
 
@@ -213,11 +251,12 @@ def in_parts(*modules: str) -> type[Judgement]:
     """The schema of a combined answer of several modules (the setting `cognition`): one field per module, in order.
 
     Args:
-        modules: names of `PARTS`.
+        modules: names of `PARTS`, and modules of installed packages.
     """
     fields: dict[str, Any] = {
-        name: (PARTS[name] | None if name in IF_CHANGED else PARTS[name], Field(description=PARTS[name].__doc__))
+        name: (schema | None if name in IF_CHANGED else schema, Field(description=schema.__doc__))
         for name in modules
+        for schema in [schema_of(name)]
     }
     base = _Combined if IF_CHANGED & set(modules) else Judgement
     return create_model("Parts", __base__=base, __doc__="Several judgements in one answer.", **fields)

@@ -162,6 +162,8 @@ class Mind(TypedDict, total=False):
     openness: int
     """Openness to consensus, 0–10; debates only."""
     openness_reasoning: str
+    own: Annotated[dict[str, dict[str, Any]], operator.or_]
+    """What modules of installed packages judged last, by module: the fields of their answers."""
     action: str
     """"reflect" or "plan": what it chose to do while another participant speaks."""
     plan: dict[str, Any] | None
@@ -218,6 +220,8 @@ class Step(Mind, total=False):
     heard: Utterance
     needs: dict[str, int]
     """For the speaker: each participant's need to talk, which the utterance records."""
+    asked: str
+    """For a module of an installed package: its name."""
     said: list[str]
     """For the speaker: texts of the last utterances, oldest first, to check the new one for repetition."""
     avoid: list[str]

@@ -6,14 +6,12 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
+from packages import Persimchat, persimchat_with
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from web.conftest import Server, patient
@@ -95,8 +93,6 @@ Raise your glass of {{ drink }}, and give a toast of at most {{ words }} words.
 """
 TALK = ("--set", "mode=toast", "--max-messages", "5", "--seed", "3")
 
-Persimchat = Callable[..., subprocess.CompletedProcess[str]]
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -122,21 +118,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def python(site: Path, tmp_path: Path) -> Persimchat:
     """Run Python with the package installed."""
-    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
-
-    def run(*arguments: str, code: int = 0, installed: bool = True) -> subprocess.CompletedProcess[str]:
-        made = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **({"PYTHONPATH": path} if installed else {}), "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert made.returncode == code, made.stderr
-        return made
-
-    return run
+    return persimchat_with(site, tmp_path)
 
 
 def test_it_runs_and_is_refused_what_it_does_not_have(python: Persimchat, tmp_path: Path):

@@ -17,6 +17,7 @@ from ....reports.charts.talk import (
     left_out_chart,
     need_chart,
     openness_chart,
+    own_chart,
     response_chart,
     score_chart,
     stance_chart,
@@ -70,7 +71,7 @@ class _ChartsPart:
             self._around.props["aria-label"] = t("charts.all")
             on_turns(self._around, viewing.go_to, lambda by: viewing.go_to(max(0, viewing.turn + by)))
             self._nothing = ui.label(t("charts.nothing")).classes("text-sm muted")
-            for key in ("positions", "openness", "needs", "emotions", "scores", "left_out", "responses"):
+            for key in ("positions", "openness", "needs", "own", "emotions", "scores", "left_out", "responses"):
                 with card() as self._cards[key]:
                     self._boxes[key] = ChartBox(f"{viewing.run}-{key}", viewing.go_to, partial(self._make, key, WIDE))
                     if key == "needs":
@@ -115,6 +116,7 @@ class _ChartsPart:
             "positions": stance_chart,
             "openness": openness_chart,
             "needs": need_chart,
+            "own": own_chart,
             "emotions": partial(emotion_chart, each=width == WIDE),
             "scores": score_chart,
             "left_out": left_out_chart,

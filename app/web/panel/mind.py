@@ -264,6 +264,7 @@ class _MindPart:
                 return
             cards.felt_card(seen)
             cards.need_card(mind)
+            cards.own_cards(mind)
             cards.plan_card(seen)
             cards.heard_card(mind, said[turn - 1] if 0 < turn <= len(said) else None)
             self._draw_left_out(mind, turn)

@@ -7,6 +7,7 @@ from typing import Final
 
 from nicegui import ui
 
+from ....reports.charts.talk import levels_of
 from ....reports.words import module_name
 from ....runs.events import Uttered
 from ....runs.folder.parts import MindRecord
@@ -121,6 +122,22 @@ def need_card(mind: MindRecord) -> None:
                 words(why) if why else small(t("minds.no_reasoning"))
 
 
+def own_cards(mind: MindRecord) -> None:
+    """What modules of installed packages judged, a card each."""
+    for module, judged in mind.own.items():
+        levels = levels_of({module: judged})
+        with card(module_name(module)):
+            for name, value in judged.items():
+                called = name.replace("_", " ")
+                if called in levels:
+                    small(called)
+                    _level(t("minds.of_ten", value=value), levels[called])
+                elif name == "reasoning":
+                    words(str(value))
+                else:
+                    described(called, str(value))
+
+
 def weak_notes(mind: MindRecord) -> None:
     """Which of its judgements were unusable or corrected; nothing if none was."""
     for name, modules in (("failed", mind.failed), ("corrected", mind.corrected)):
@@ -179,7 +196,7 @@ def plan_card(seen: Look) -> None:
                 small(t("minds.importance", value=plan.importance))
 
 
-def _level(text: str, value: int) -> None:
+def _level(text: str, value: float) -> None:
     with ui.row().classes("w-full items-center gap-2 no-wrap"):
         ui.label(text).classes("text-sm whitespace-nowrap tabular-nums")
         bar(value / 10, "var(--ring)")

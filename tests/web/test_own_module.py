@@ -1,0 +1,224 @@
+"""A package adds a module to minds: one class, one registration (examples/minds/humour); no other line changes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from packages import Persimchat, persimchat_with
+from selenium import webdriver
+from web.conftest import Server, patient
+from web.test_setup_browser import START, click, ended, write
+
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/minds/humour"
+TALK = ("Tea or coffee?", "-n", "3", "--max-messages", "4", "--seed", "2", "--modules", "humour")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, installed by pip into a folder for PYTHONPATH."""
+    folder = tmp_path_factory.mktemp("site")
+    source = shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("source") / "humour")
+    how = ("--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--target", str(folder))
+    subprocess.run([sys.executable, "-m", "pip", "install", *how, str(source)], check=True)
+    return folder
+
+
+@pytest.fixture
+def python(site: Path, tmp_path: Path) -> Persimchat:
+    """Run Python with the package installed."""
+    return persimchat_with(site, tmp_path)
+
+
+def rows(folder: Path, query: str) -> list[tuple]:
+    """Rows of the newest run's log."""
+    newest = max(folder.glob("conversations/*"), key=lambda run: run.name)
+    with closing(sqlite3.connect(newest / "run.sqlite")) as log:
+        return log.execute(query).fetchall()
+
+
+def test_it_is_asked_recorded_estimated_and_replayed(python: Persimchat, tmp_path: Path):
+    for cognition, module in (("full", "humour"), ("compact", "appraisal"), ("lean", "reaction")):
+        talk = (*TALK, "--set", f"cognition={cognition}")
+        python("-m", "persimchat", "run", *talk, "--quiet")
+        asked = [name for (name,) in rows(tmp_path, "SELECT module FROM requests")]
+        assert ("humour" in asked) == (module == "humour")
+        estimated = json.loads(python("-m", "persimchat", "estimate", *talk, "--json").stdout)["at_most"]
+        assert asked.count(module) == pytest.approx(estimated["module"][module]["calls"])
+        minds = rows(tmp_path, "SELECT turn, agent, own FROM minds ORDER BY turn")
+        levels = [(turn, json.loads(own or "{}").get("humour", {}).get("humour")) for turn, _, own in minds]
+        assert {turn for turn, level in levels if level is None} == {0}, "asked about every utterance"
+        assert all(0 <= level <= 10 for turn, level in levels if turn)
+        assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
+
+
+def test_a_stopped_run_goes_on_and_a_branch_goes_without_it(python: Persimchat, tmp_path: Path):
+    python("-m", "persimchat", "run", *TALK, "--quiet", "--budget-calls", "50")
+    python("-m", "persimchat", "resume", "latest", "--quiet", "--budget-calls", "500")
+    stopped = rows(tmp_path, "SELECT turn, agent, own FROM minds ORDER BY turn, agent")
+    assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
+    shutil.move(tmp_path / "conversations", tmp_path / "stopped")
+    python("-m", "persimchat", "run", *TALK, "--quiet")
+    assert rows(tmp_path, "SELECT turn, agent, own FROM minds ORDER BY turn, agent") == stopped
+    python("-m", "persimchat", "branch", "latest", "--at", "2", "--set", "modules=[]", "--quiet")
+    later = rows(tmp_path, "SELECT turn, own FROM minds WHERE turn > 2")
+    assert later and all(own in (None, "{}") for _, own in later)
+    refused = python("-m", "persimchat", "resume", "latest", "--messages", "5", installed=False)
+    assert refused.returncode == 0, "a branch without it does not need the package"
+
+
+def test_a_mind_is_shown_what_it_judged_and_nobody_else_is(python: Persimchat):
+    script = """
+import asyncio, re
+from persimchat import Settings, load_scenario
+from persimchat.graph.conversation import build_conversation
+from persimchat.models.exchange import Exchange
+from persimchat.models.ledger import LEDGER, Ledger
+from persimchat.models.offline import chat_model
+from persimchat.state.minds.judgement import own_module
+
+class Listening(Ledger):
+    asked = []
+    def admit(self, request, settings):
+        super().admit(request, settings)
+        self.asked.append(request)
+
+marks = {}
+def drawn(schema, chance, whole=None):
+    marks[len(marks)] = mark = f"mark{len(marks)}end"
+    return {"reasoning": mark, "humour": 7}
+
+chat_model.drawn = drawn
+settings = Settings(model="offline", max_messages=3, store="ephemeral", modules=["humour"], closing="off")
+graph = build_conversation(settings=settings)
+graph.invoke({"topic": "Tea or coffee?", "participants": ["Jarmila", "Rowan"]}, {"configurable": {LEDGER: Listening()}})
+texts = [(one.agent, one.module, one.turn, "\\n".join(str(m.text) for m in one.messages)) for one in Listening.asked]
+assert marks and not [text for *_, text in texts if re.search("mark[0-9]+end", text)], "reasons are nobody's"
+later = [text for _, module, turn, text in texts if module == "natural_language" and turn]
+assert later and all("- humour: 7" in text for text in later)
+own = [text for _, module, _, text in texts if module == "humour"]
+task = own_module("humour").asks()
+assert own and all(f'<task name="humour">\\n{task}\\n</task>' in text for text in own)
+assert not [text for _, module, turn, text in texts if module == "natural_language" and not turn and "humour" in text]
+"""
+    python("-c", script)
+
+
+def test_what_a_model_answers_wrongly_is_mended_or_leaves_the_mind_as_it_was(python: Persimchat, tmp_path: Path):
+    script = """
+import sys
+from persimchat.app.cli import main
+from persimchat.models.offline import chat_model
+answers = iter(["no object"] * 2 + [{"reasoning": "a pun", "humour": 99}] * 99)
+chat_model.drawn = lambda *_: next(answers)
+chat_model.dict = lambda value: value
+sys.exit(main(["run", "Tea or coffee?", "-n", "2", "--messages", "2", "--modules", "humour", "--quiet",
+               "--set", "concurrent=false"]))
+"""
+    python("-c", script)
+    minds = rows(tmp_path, "SELECT own, failed, corrected FROM minds WHERE turn > 0 ORDER BY rowid")
+    assert [json.loads(failed or "[]") for _, failed, _ in minds].count(["humour"]) == 1
+    kept = [json.loads(own or "{}").get("humour", {}).get("humour") for own, *_ in minds]
+    assert kept.count(None) == 1 and set(kept) == {None, 10}
+    assert [json.loads(corrected or "[]") for *_, corrected in minds].count(["humour"]) == 3
+
+
+def test_exports_reports_and_experiments_have_it(python: Persimchat, tmp_path: Path):
+    python("-m", "persimchat", "run", *TALK, "--quiet")
+    python("-m", "persimchat", "export", "latest", "--format", "csv", "--out", "rows", installed=False)
+    with (tmp_path / "rows/own.csv").open(encoding="utf-8-sig") as file:
+        found = [row for row in csv.DictReader(file) if row["field"] == "humour"]
+    assert len(found) == 3 * 4 and all(0 <= float(row["number"]) <= 10 and not row["text"] for row in found)
+    python("-m", "persimchat", "show", "latest", "--html", "report.html", installed=False)
+    shown = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Own modules" in shown and "What modules of installed packages judged: humour." in shown
+    file = {
+        "name": "laughing",
+        "base": {"topic": "Friendship", "settings": {"model": "offline", "max_messages": 3}},
+        "grid": {"variant": {"plain": {}, "humour": {"modules": ["humour"]}}, "seed": [1, 2]},
+        "measures": {"evaluators": ["balance"]},
+        "compare": [{"by": "variant"}],
+    }
+    (tmp_path / "laughing.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
+    python("-m", "persimchat", "experiment", "run", "laughing.yaml", "--yes")
+    assert "humour" in (tmp_path / "results/laughing/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            ("--modules", "irony"),
+            "no installed package has a module irony (there are humour)",
+        ),
+        (("--set", "cognition=fixed"), "the setting modules does not go with cognition=fixed"),
+        (("--set", "mode=story"), "the setting modules does not go with a story"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(python: Persimchat, given: tuple[str, ...], told: str):
+    error = python("-m", "persimchat", "run", *TALK, *given, code=2).stderr
+    assert told in " ".join(error.split()), error
+
+
+def test_without_the_package_it_is_refused_and_the_run_can_be_read(python: Persimchat):
+    python("-m", "persimchat", "run", *TALK, "--quiet")
+    assert "Tea or coffee?" in python("-m", "persimchat", "show", "latest", installed=False).stdout
+    error = python("-m", "persimchat", "resume", "latest", "--messages", "5", code=2, installed=False).stderr
+    assert "no installed package has a module humour (there is none)" in " ".join(error.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "points", "told"),
+    [
+        ("import nothing_like_it", "odd = odd:Odd", "odd:Odd cannot be loaded: ModuleNotFoundError"),
+        ("Odd = 3", "odd = odd:Odd", "odd:Odd is no class of persimchat.state.minds.judgement.OwnModule with a TASK"),
+        ("Odd = 3", "odd = odd:Odd\nemotion = odd:Odd", "emotion is a module of every mind"),
+        ("Odd = 3", "odd = odd:Odd|odd = other:Odd", "installed packages register odd:Odd and other:Odd by one name"),
+    ],
+)
+def test_a_broken_one_is_told_in_one_sentence(tmp_path: Path, code: str, points: str, told: str):
+    for number, text in enumerate(points.split("|")):
+        info = tmp_path / f"odd{number}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: odd{number}\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(f"[persimchat.module]\n{text}\n", encoding="utf-8")
+    (tmp_path / "odd.py").write_text(f"{code}\n", encoding="utf-8")
+    module = "emotion" if "emotion" in points else "odd"
+    ran = persimchat_with(tmp_path, tmp_path)("-m", "persimchat", "run", "Tea?", "--modules", module, code=2)
+    assert told in " ".join(ran.stderr.split()), ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_page_shows_what_it_judged(site: Path, browser: webdriver.Chrome, tmp_path: Path):
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+    server = Server(tmp_path, PYTHONPATH=path)
+    try:
+        browser.get(server.url)
+        wait = patient(browser)
+        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        write(browser, "Topic", "Friendship")
+        write(browser, "Message limit", "3")
+        click(browser, "//button[contains(., 'More settings')]")
+        click(browser, "//*[contains(@class, 'q-item')][contains(., 'Minds')]")
+        write(browser, "Own modules", "humour")
+        click(browser, START)
+        made = ended(browser, tmp_path)
+        assert made["settings"]["modules"] == ["humour"]
+        click(browser, "//*[@role='tab'][contains(., 'Charts')]")
+        wait.until(lambda b: re.search("What modules of installed packages judged: humour", b.page_source))
+        click(browser, "//*[@role='tab'][contains(., 'Mind')]")
+        wait.until(lambda b: "Drawn by chance" in b.find_element("tag name", "body").text)
+    finally:
+        server.close()
