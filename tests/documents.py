@@ -12,7 +12,11 @@ FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("sh", "bash", "console")
 SCRIPTS = ("python", "py")
 
-TESTED_ELSEWHERE = {"javascript": "test_docs.py gives it to Node.js", "mermaid": "test_docs.py: fresh or not"}
+TESTED_ELSEWHERE = {
+    "javascript": "test_docs.py gives it to Node.js",
+    "mermaid": "test_docs.py: fresh or not",
+    "toml": "tests/web/test_own_module.py: a part of a file that it installs",
+}
 """Languages whose blocks another test tries."""
 OUTPUT = ("text",)
 """Languages of blocks that show what a program prints; test_docs.py compares those with a form of their own."""

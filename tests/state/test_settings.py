@@ -259,7 +259,7 @@ prices: {a: [1, 2]}, store: ephemeral, checkpoints: memory, companion: {silence_
 
 
 def test_the_table_has_every_setting() -> None:
-    assert OTHER.keys() | {"mode", "baseline", "cognition", "choices"} == ABOUT.keys()
+    assert OTHER.keys() | {"mode", "baseline", "cognition", "choices", "modules"} == ABOUT.keys()
 
 
 @pytest.mark.parametrize("kind", [*kinds.conversations(), *kinds.MINDS], ids=lambda kind: kind.__name__)

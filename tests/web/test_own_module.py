@@ -64,6 +64,12 @@ def test_it_is_asked_recorded_estimated_and_replayed(python: Persimchat, tmp_pat
         assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
 
 
+def test_the_document_shows_its_line():
+    document = (EXAMPLE.parents[2] / "docs/experiments.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
+    assert block in (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+
+
 def test_a_stopped_run_goes_on_and_a_branch_goes_without_it(python: Persimchat, tmp_path: Path):
     python("-m", "persimchat", "run", *TALK, "--quiet", "--budget-calls", "50")
     python("-m", "persimchat", "resume", "latest", "--quiet", "--budget-calls", "500")
