@@ -105,7 +105,7 @@ def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
         remedy = "Leave the baseline out, or let a model take this part."
         what = f"baseline={baseline} cannot include human participants"
         yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
-    for module in settings.modules:
+    for module in settings.modules if baseline is None else ():
         try:
             own_module(module)
         except InputError as error:
