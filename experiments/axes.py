@@ -6,17 +6,16 @@ import json
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from ..state.errors import InputError, suggestion
-from ..state.settings import BASELINES, Settings
+from ..state.settings import BASELINES, PATTERNS, Settings
 from .file import PATCHED, Experiment
 from .labels import look
 
 Label = str | int | float | bool | None
 """How a level is called in tables: a plain value."""
 
-PATTERNS: Final[tuple[str, ...]] = get_args(Settings.model_fields["pattern"].annotation)
 METHODS: Final = (*PATTERNS, *BASELINES)
 """Who speaks next in a conversation of minds, and baselines, by their own names."""
 

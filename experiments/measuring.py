@@ -8,10 +8,12 @@ reason, never 0.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from ..evaluation import evaluators
 from ..evaluation.asking import NOT_ASKED, Asked, Questions, judge_name
@@ -24,6 +26,7 @@ from ..reports.stances import VALUES, Position, ledger, stances_of
 from ..runs.folder.answers import RecordedJudgement
 from ..runs.folder.reading import Record
 from ..state.errors import InputError, suggestion
+from ..state.packages import ADDED, loaded
 from .file import Experiment, PollOf
 from .place import Standing
 from .plan import Cell, defaults
@@ -31,7 +34,20 @@ from .plan import Cell, defaults
 EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     evaluator.__name__: evaluator for evaluator in (*UTTERANCE_EVALUATORS, *CONVERSATION_EVALUATORS)
 }
-"""The arithmetic evaluators by name; they ask no model."""
+"""The arithmetic evaluators of this package by name; they ask no model."""
+
+
+@cache
+def evaluator_of(name: str) -> Callable[..., Any]:
+    """An arithmetic evaluator, of this package or of an installed one (entry point `persimchat.measure`).
+
+    Raises:
+        InputError: a package's cannot be loaded, or is no function.
+    """
+    if name in EVALUATORS:
+        return EVALUATORS[name]
+    return cast(Callable[..., Any], loaded(ADDED["measure"][name], callable, "function of a conversation's outputs"))
+
 
 DOES_NOT_APPLY: Final = "does not apply"
 """The reason of a value that is missing because there is nothing to measure."""
@@ -158,20 +174,36 @@ class Evaluator:
     @property
     def named(self) -> list[Named]:
         """What it says: of an evaluator of utterances, what it is the mean of."""
-        told = getattr(evaluators, f"{self.name}_of", EVALUATORS[self.name])
+        told = getattr(evaluators, f"{self.name}_of", evaluator_of(self.name))
         about = " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split())
-        return [Named(self.name, about, evaluators.VALUES[self.name])]
+        return [Named(self.name, about, evaluators.VALUES.get(self.name, NUMBER))]
 
     def values(self, held: Held, record: Record) -> list[Value]:
         """Its value of the run."""
-        evaluator, answer = EVALUATORS[self.name], held.cell.answer
+        evaluator, answer = evaluator_of(self.name), held.cell.answer
         more = {}
         if "reference_outputs" in inspect.signature(evaluator).parameters:
             more = {"reference_outputs": {"answer": answer} if answer is not None else {}}
-        found = evaluator(outputs_of(record), **more)
+        if self.name in EVALUATORS:
+            found = evaluator(outputs_of(record), **more)
+        else:
+            found = _found_by(evaluator, outputs_of(record), more)
         score = found["score"]
         why = str(found.get("comment") or DOES_NOT_APPLY) if score is None else ""
         return [Value(self.name, score, missing=why)]
+
+
+def _found_by(evaluator: Callable[..., Any], outputs: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What an installed package's evaluator says, a number or its own feedback; None and why if it fails."""
+    try:
+        given = evaluator(outputs, **more)
+    except Exception as error:  # noqa: BLE001  # code of others
+        return {"score": None, "comment": f"it failed: {type(error).__name__}: {error}"}
+    found = given if isinstance(given, Mapping) else {"score": given}
+    score = found.get("score")
+    if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
+        return {"score": None, "comment": f"it gave {score!r}, which is no number"}
+    return {**found, "score": None if score is None else float(score)}
 
 
 def evaluators_of(experiment: Experiment) -> list[Evaluator]:
@@ -180,11 +212,12 @@ def evaluators_of(experiment: Experiment) -> list[Evaluator]:
     Raises:
         InputError: a measure is not known or named twice.
     """
-    names = experiment.measures.evaluators
+    names, known = experiment.measures.evaluators, (*EVALUATORS, *ADDED["measure"])
     for number, name in enumerate(names):
         where = experiment.where("measures", "evaluators", number)
-        if name not in EVALUATORS:
-            raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, EVALUATORS))
+        if name not in known:
+            raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, known))
+        evaluator_of(name)
         if name in names[:number]:
             raise InputError(f"evaluator {name!r} is named twice", where=where, remedy="Leave one of them out.")
     return [Evaluator(name) for name in names]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Mapping
-from typing import Any
+from copy import deepcopy
+from typing import Any, Final
 
+from ..state.errors import InputError
 from ..state.outcomes import NEUTRAL
+from ..state.packages import ADDED, Rule, rule_of
 from ..state.settings import Settings
 from . import phases
 
@@ -78,7 +81,7 @@ def choose_speaker(
     leaving_since: int | None = None,
     resting: Collection[str] = (),
 ) -> str:
-    """The name of the participant who speaks next, by need to talk or in turn.
+    """The name of the participant who speaks next, by need to talk, in turn, or by an installed package's rule.
 
     Args:
         minds: by name, in order of listing; `need_to_talk`, `utterances` and `last_spoke` are read.
@@ -86,11 +89,17 @@ def choose_speaker(
         settings: pattern, selection, selection_temperature, allow_repeated_speaker, seed.
         leaving_since: as for `candidates`.
         resting: as for `candidates`.
+
+    Raises:
+        InputError: a package's rule fails, or names nobody who may speak.
     """
     able = candidates(minds, turn, settings, leaving_since=leaving_since, resting=resting)
     if settings.pattern == "round_robin":
         names = list(minds)
         return next(name for name in names[turn % len(names) :] + names if name in able)
+    rule = rule_of(settings.pattern)
+    if rule is not None:
+        return _by_rule(rule, {name: minds[name] for name in able}, turn, settings)
     if settings.selection == "softmax":
         weights = softmax([_need(minds[name]) for name in able], settings.selection_temperature)
         return draw(settings.seed, turn, "speaker").choices(able, weights)[0]
@@ -99,6 +108,24 @@ def choose_speaker(
         able,
         key=lambda name: (-_need(minds[name]), minds[name]["utterances"], minds[name]["last_spoke"]),
     )
+
+
+_SEEN: Final = ("need_to_talk", "openness", "emotion", "utterances", "last_spoke", "human", "own")
+"""What a package's rule sees of a mind."""
+
+
+def _by_rule(rule: Rule, minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings) -> str:
+    where, named = f"setting pattern={settings.pattern}", ADDED["pattern"][settings.pattern].value
+    seen = {name: {key: deepcopy(mind[key]) for key in _SEEN if key in mind} for name, mind in minds.items()}
+    try:
+        chosen = rule(seen, turn, draw(settings.seed, turn, "speaker"))
+    except Exception as error:  # code of others
+        what = f"{named} failed after utterance {turn}: {type(error).__name__}: {error}"
+        raise InputError(what, where=where, remedy="Mend the package, and resume the run.") from error
+    if chosen not in minds:
+        what = f"{named} named {chosen!r} after utterance {turn}, who may not speak next"
+        raise InputError(what, where=where, remedy=f"Let it return one of {', '.join(minds)}; then resume the run.")
+    return chosen
 
 
 def _need(mind: Mapping[str, Any]) -> int:

@@ -15,6 +15,7 @@ from ..state.conversation import Conversation, ConversationInput, utterances
 from ..state.errors import InputError
 from ..state.minds.judgement import own_module
 from ..state.minds.mind import Mind
+from ..state.packages import rule_of
 from ..state.persona import Persona
 from ..state.scenario import Scenario
 from ..state.settings import Settings
@@ -105,9 +106,11 @@ def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
         remedy = "Leave the baseline out, or let a model take this part."
         what = f"baseline={baseline} cannot include human participants"
         yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
-    for module in settings.modules if baseline is None else ():
-        try:
-            own_module(module)
+    if baseline is None:
+        try:  # what packages have must be there before the first word
+            for module in settings.modules:
+                own_module(module)
+            rule_of(settings.pattern)
         except InputError as error:
             yield error
     if guide is not None and mode != "discussion":

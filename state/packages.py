@@ -1,22 +1,33 @@
-"""What installed packages register with entry points: kinds of conversation, settings, and modules of minds."""
+"""What installed packages register with entry points.
+
+Kinds of conversation and settings, modules of minds, rules of who speaks next, and measures of experiments.
+"""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast, get_args
 
 from .errors import InputError
 
-Registered = Literal["mode", "baseline", "settings", "module"]
+Registered = Literal["mode", "baseline", "settings", "module", "pattern", "measure"]
 
 _POINTS: Final = entry_points()
 ADDED: Final[Mapping[Registered, Mapping[str, EntryPoint]]] = {
     name: {point.name: point for point in sorted(_POINTS.select(group=f"persimchat.{name}"))}
-    for name in ("mode", "baseline", "settings", "module")
+    for name in get_args(Registered)
 }
-"""What is registered: kinds of conversation, by the setting that chooses them and its value; groups of settings and
-modules of minds, by name."""
+"""What is registered, by name: of a kind of conversation, the value of the setting that chooses it."""
+
+Rule = Callable[[Mapping[str, Mapping[str, Any]], int, random.Random], str]
+"""Who speaks next: the candidates' minds by name, utterances so far, and the turn's own chance, to a candidate's name.
+
+Of a mind, a rule sees copies of `need_to_talk`, `openness`, `emotion`, `utterances`, `last_spoke`, `human` and `own`,
+as far as it has them (state/minds/mind.py).
+"""
 
 
 def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
@@ -24,7 +35,7 @@ def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
 
     Args:
         point: its entry point.
-        fits: whether a class is one that can be used.
+        fits: whether it is something that can be used.
         wanted: what it has to be, in words.
 
     Raises:
@@ -40,6 +51,22 @@ def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
     except Exception as error:  # code of others
         what = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
         raise InputError(what, where=where, remedy=remedy) from error
-    if not (isinstance(found, type) and fits(found)):
+    if not fits(found):
         raise InputError(f"{point.value} is no {wanted}", where=where, remedy=remedy)
     return found
+
+
+def class_of(base: type) -> Callable[[Any], bool]:
+    """Whether something is a class derived from this one, for `loaded`."""
+    return lambda found: isinstance(found, type) and issubclass(found, base)
+
+
+@cache
+def rule_of(pattern: str) -> Rule | None:
+    """The rule of an installed package by which the next speaker is chosen; None if the setting `pattern` names none.
+
+    Raises:
+        InputError: it cannot be loaded, or is no function.
+    """
+    point = ADDED["pattern"].get(pattern)
+    return cast(Rule, loaded(point, callable, "function (candidates, turn, chance)")) if point is not None else None

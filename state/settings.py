@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from . import kinds
 from .kinds import groups
-from .kinds.groups import ABOUT, BASELINES, MODES, PROMPT_ORDER, Mode
+from .kinds.groups import ABOUT, BASELINES, MODES, PATTERNS, PROMPT_ORDER, Mode
 from .plain_text import visible_form
 from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Module, RetrievalWeights, no_switch
 
@@ -26,6 +26,7 @@ __all__ = [
     "OF_STORIES",
     "OUTSIDE",
     "PART",
+    "PATTERNS",
     "PROMPT_ORDER",
     "SHIPPED",
     "Mode",

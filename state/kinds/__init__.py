@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Final, Literal
 
-from ..packages import ADDED, loaded
+from ..packages import ADDED, class_of, loaded
 from . import groups
 
 Flat = Mapping[str, Any]
@@ -70,7 +70,7 @@ class Fixed(groups.Minds, groups.Pruned, groups.Recall, Choice):
     cognition: Literal["fixed"] = "fixed"
     CHOSEN = {"cognition": "fixed"}
     DEFAULTS = {"pattern": "round_robin"}
-    ONLY = {"pattern": ("round_robin", "selector"), "judge": ("sliding_window",)}
+    ONLY = {"pattern": ("round_robin", "selector", *ADDED["pattern"]), "judge": ("sliding_window",)}
     PASSES = ("planning_and_reflection", "emotional_retrieval", "stm_retrieval")
     THIS, MANY = "cognition=fixed, whose minds stay as they are", "cognition=fixed"
 
@@ -216,7 +216,7 @@ def added() -> dict[str, type[Choice]]:
 def _loaded(point: EntryPoint, setting: str) -> type[Choice]:
     found: type[Choice] = loaded(
         point,
-        lambda it: issubclass(it, Choice) and bool(it.GRAPH and it.CALLS and it.TITLE),
+        lambda it: class_of(Choice)(it) and bool(it.GRAPH and it.CALLS and it.TITLE),
         "class of persimchat.state.kinds.Choice with TITLE, GRAPH and CALLS",
     )
     found.CHOSEN = {setting: point.name}

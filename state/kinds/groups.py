@@ -16,7 +16,7 @@ from ..debates.answers import AnswerFormat
 from ..language import ENGLISH, tag_of
 from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
-from ..packages import ADDED, loaded
+from ..packages import ADDED, class_of, loaded
 from ..setting import (
     SHIPPED,
     About,
@@ -39,11 +39,14 @@ BASELINES: Final[tuple[str, ...]] = (
     *ADDED["baseline"],
 )
 """Simpler methods of the literature, which hold a conversation without minds."""
+PATTERNS: Final[tuple[str, ...]] = ("need_to_talk", "round_robin", "selector", *ADDED["pattern"])
+"""Who speaks next."""
 if TYPE_CHECKING:
     Mode: TypeAlias = str
     Baseline: TypeAlias = str
+    Pattern: TypeAlias = str
 else:
-    Mode, Baseline = Literal[MODES], Literal[BASELINES]
+    Mode, Baseline, Pattern = Literal[MODES], Literal[BASELINES], Literal[PATTERNS]
 
 Cognition = Literal["full", "compact", "lean", "fixed", "strategist"]
 
@@ -79,7 +82,7 @@ class Length(Group):
 class Turns(Group):
     """Who speaks next."""
 
-    pattern: Literal["need_to_talk", "round_robin", "selector"] = setting("need_to_talk")
+    pattern: Pattern = setting("need_to_talk")
 
 
 class Draws(Group):
@@ -359,7 +362,7 @@ if TYPE_CHECKING:
         """All settings by their flat names."""
 
 else:
-    _groups = [loaded(one, lambda it: issubclass(it, Group), "class of Group") for one in ADDED["settings"].values()]
+    _groups = [loaded(one, class_of(Group), "class of Group") for one in ADDED["settings"].values()]
     Settings = new_class("Settings", (*_groups, _Shipped), {}, lambda space: space.update(__module__=__name__))
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
 from ..companion import Cause
-from ..packages import ADDED, loaded
+from ..packages import ADDED, class_of, loaded
 from ..plain_text import shortened
 from .emotion import EmotionalState, Level
 
@@ -212,8 +212,8 @@ def own_module(name: str) -> type[OwnModule]:
         InputError: it cannot be loaded, or has no task or no fields.
     """
     wanted = "class of persimchat.state.minds.judgement.OwnModule with a TASK and fields"
-    fits = lambda it: issubclass(it, OwnModule) and bool(it.TASK and it.model_fields)  # noqa: E731
-    found: type[OwnModule] = loaded(ADDED["module"][name], fits, wanted)
+    point, is_one = ADDED["module"][name], class_of(OwnModule)
+    found: type[OwnModule] = loaded(point, lambda it: is_one(it) and bool(it.TASK and it.model_fields), wanted)
     return found
 
 

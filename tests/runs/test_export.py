@@ -487,6 +487,7 @@ def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path
         "themes",
         "pruning",
         "pruning_checks",
+        "own",
         *STORY,
     }
     assert "## silences" in done.codebook.read_text(encoding="utf-8")

@@ -1,4 +1,7 @@
-"""A package adds a module to minds: one class, one registration (examples/minds/humour); no other line changes."""
+"""A package adds a module of minds, a rule of who speaks next, and a measure (examples/minds/humour).
+
+One class or function and one registration each; no other line changes.
+"""
 
 from __future__ import annotations
 
@@ -154,12 +157,16 @@ def test_exports_reports_and_experiments_have_it(python: Persimchat, tmp_path: P
         "name": "laughing",
         "base": {"topic": "Friendship", "settings": {"model": "offline", "max_messages": 3}},
         "grid": {"variant": {"plain": {}, "humour": {"modules": ["humour"]}}, "seed": [1, 2]},
-        "measures": {"evaluators": ["balance"]},
+        "measures": {"evaluators": ["balance", "gini"]},
         "compare": [{"by": "variant"}],
     }
     (tmp_path / "laughing.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
     python("-m", "persimchat", "experiment", "run", "laughing.yaml", "--yes")
-    assert "humour" in (tmp_path / "results/laughing/report.html").read_text(encoding="utf-8")
+    report = (tmp_path / "results/laughing/report.html").read_text(encoding="utf-8")
+    assert "humour" in report and "How unequally the participants spoke: Gini&#39;s coefficient" in report
+    with (tmp_path / "results/laughing/tables/measures.csv").open(encoding="utf-8-sig") as table:
+        values = [float(row["value"]) for row in csv.DictReader(table) if row["measure"] == "gini"]
+    assert len(values) == 4 and all(0 <= value < 1 for value in values)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +177,7 @@ def test_exports_reports_and_experiments_have_it(python: Persimchat, tmp_path: P
             "no installed package has a module irony (there are humour)",
         ),
         (("--set", "cognition=fixed"), "the setting modules does not go with cognition=fixed"),
+        (("--pattern", "loudest"), "is not one of 'need_to_talk', 'round_robin', 'selector', 'most_amused'"),
         (("--set", "mode=story"), "the setting modules does not go with a story"),
     ],
 )

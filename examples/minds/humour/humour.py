@@ -1,12 +1,15 @@
-"""A module of minds in a package of its own: how funny somebody finds what they hear.
+"""A module of minds, a rule of who speaks next, and a measure of experiments, in a package of their own.
 
-Install it, and name it in the settings:
+Install it, and name them in the settings:
 
     pip install ./examples/minds/humour
-    persimchat run "Tea or coffee?" --modules humour
+    persimchat run "Tea or coffee?" --modules humour --pattern most_amused
 """
 
-from typing import ClassVar
+import random
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -24,3 +27,18 @@ class Humour(OwnModule):
 
     reasoning: Reason = Field(description="one sentence: what is funny about it, or why it is not")
     humour: Level = Field(description="0 not funny at all to 10 cannot stop laughing")
+
+
+def most_amused(minds: Mapping[str, Mapping[str, Any]], turn: int, chance: random.Random) -> str:
+    """Whoever of the candidates is most amused speaks next; among equals, one by chance."""
+    levels = {name: mind.get("own", {}).get("humour", {}).get("humour", 0) for name, mind in minds.items()}
+    return chance.choice([name for name, level in levels.items() if level == max(levels.values())])
+
+
+def gini(outputs: Mapping[str, Any]) -> float | None:
+    """How unequally the participants spoke: Gini's coefficient of their utterances, 0 if all spoke equally often."""
+    said = Counter(utterance["speaker"] for utterance in outputs["utterances"])
+    counts = [said[name] for name in outputs["participants"]]
+    if not sum(counts):
+        return None
+    return sum(abs(one - other) for one in counts for other in counts) / (2 * len(counts) * sum(counts))
