@@ -1,4 +1,4 @@
-"""What the web page takes: from `serve` to the first page, to the first utterance, to the end of a hundred runs.
+"""What the web page takes: to the first page, the first utterance, in ten tabs on one run, after a hundred runs.
 
 Run: `python benchmarks/web_page.py [--runs 100]`. Needs Chromium and its driver, and a quiet machine. A real server
 and a real browser, with the offline model. It prints each figure beside its goal, and exits with 1 if one is missed.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -30,6 +31,7 @@ FIRST_PAGE_S, PAINT_S, UTTERANCE_S, WRONG_S = 3.0, 1.0, 1.5, 3.0
 GROWTH = 1.1
 """How much more memory the server may hold after all runs than after a fifth of them."""
 WAIT_S = 60
+_TABS = 10
 _PAINT = "return (performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime || 0"
 _SENT = (
     "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
@@ -67,6 +69,12 @@ def resident(process: int) -> float:
     """Megabytes that a process holds."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * 4096 / 1e6
+
+
+def processor(process: int) -> float:
+    """Seconds of processor time that a process has used."""
+    used = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def asked(url: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
@@ -146,6 +154,31 @@ def wrong_server(url: str) -> list[Figure]:
     return found
 
 
+def ten_tabs(chrome: webdriver.Chrome, url: str, process: int) -> list[Figure]:
+    """A run of ten utterances that ten tabs watch, until each has shown the end; and what the server worked for it."""
+    settings = {"model": "offline", "max_messages": _TABS, "closing": "off"}
+    _, run = asked(f"{url}api/runs", {"topic": "Tea or coffee?", "settings": settings})
+    began, worked, first = time.perf_counter(), processor(process), chrome.current_window_handle
+    for _ in range(_TABS):
+        chrome.switch_to.new_window("tab")
+        chrome.get(f"{url}run/{run['run']}")
+    for tab in chrome.window_handles[-_TABS:]:
+        chrome.switch_to.window(tab)
+        while len(chrome.find_elements(By.CSS_SELECTOR, "section .bubble")) < _TABS:
+            if time.perf_counter() - began > 2 * WAIT_S:
+                raise TimeoutError(f"a tab shows no {_TABS} messages")
+            time.sleep(0.02)
+    took, worked = time.perf_counter() - began, processor(process) - worked
+    for tab in chrome.window_handles[-_TABS:]:
+        chrome.switch_to.window(tab)
+        chrome.close()
+    chrome.switch_to.window(first)
+    return [
+        Figure("ten tabs on one run, until all show its end", took, "s"),
+        Figure("the server's processor time for that", worked, "s"),
+    ]
+
+
 def memory(chrome: webdriver.Chrome, url: str, process: int, runs: int) -> list[Figure]:
     """What the server holds after runs, each of whose pages was opened."""
     held = {}
@@ -189,6 +222,7 @@ def main() -> int:
             found.append(Figure("memory of the server after the first page", resident(server.pid), "MB"))
             found.append(first_utterance(chrome, url))
             found += wrong_server(url)
+            found += ten_tabs(chrome, url, server.pid)
             if runs:
                 found += memory(chrome, url, server.pid, runs)
         finally:

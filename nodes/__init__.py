@@ -1,1 +1,1 @@
-"""One cognitive module per file."""
+"""The modules of minds and what stands beside them, a file for each step of a turn."""

@@ -1,4 +1,7 @@
-"""All settings of a simulation, flat as users write them, in one frozen, validated model."""
+"""All settings of a simulation, flat as users write them, in one frozen, validated model.
+
+They are declared in kinds/groups.py, and described in kinds/settings.yaml.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events other than utterances, one line each: a person is asked, an agent is silent, a pause, a new topic."""
+"""A run as lines, for pipes and files: utterances, and what else happens, such as a silence, a pause, a new topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Natural language: the chosen agent words its utterance (thesis, 4.1.1; specification, *Speaking*)."""
+"""Natural language: the chosen agent's model words its utterance (thesis, 4.1.1; specification, *Speaking*)."""
 
 from __future__ import annotations
 

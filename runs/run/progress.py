@@ -1,4 +1,4 @@
-"""The events of a run, made from its states and its graph's stream."""
+"""The events of a run: made from its states and its graph's stream, and written to its folder."""
 
 from __future__ import annotations
 

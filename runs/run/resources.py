@@ -1,6 +1,6 @@
-"""Traces a run in LangSmith as one readable tree, turn by turn. Does nothing if tracing is off.
+"""Opens and closes what a run needs (graph, log, memories, ledger), and traces it in LangSmith, turn by turn.
 
-LangChain itself traces all runs under its callbacks. This module adds the root above the turns of a run, in as many
+Nothing is traced if tracing is off. LangChain itself traces all runs under its callbacks. This module adds the root above the turns of a run, in as many
 traces as LangSmith's limit needs.
 """
 
