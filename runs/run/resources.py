@@ -1,7 +1,7 @@
 """Opens and closes what a run needs (graph, log, memories, ledger), and traces it in LangSmith, turn by turn.
 
-Nothing is traced if tracing is off. LangChain itself traces all runs under its callbacks. This module adds the root above the turns of a run, in as many
-traces as LangSmith's limit needs.
+Nothing is traced if tracing is off. LangChain itself traces all runs under its callbacks. This module adds the root
+above the turns of a run, in as many traces as LangSmith's limit needs.
 """
 
 from __future__ import annotations

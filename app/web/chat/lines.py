@@ -1,4 +1,4 @@
-"""The lines of the page's transcript: an utterance, and what the speaker felt anew, why they spoke, how it was scored."""
+"""The lines of the page's transcript: an utterance, what its speaker felt anew, why they spoke, how it was scored."""
 
 from __future__ import annotations
 
