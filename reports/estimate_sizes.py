@@ -6,6 +6,7 @@ The personas, relationships, goals, topic and rules are the conversation's own. 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -17,10 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..graph.calls import LEAN_REFLECTS
 from ..graph.ending import leave_takers
 from ..models import ladder
+from ..models.drawn import drawn
 from ..models.exchange import wording
 from ..models.naming import ModelName
-from ..models.offline.drawn import drawn
-from ..models.offline.material import generator
 from ..models.schemas import prompt_schema
 from ..models.usage import cost_usd
 from ..nodes.debates.judge import judge_blocks
@@ -147,7 +147,7 @@ _LEAN_PLANS: Final = 1 / 3
 @cache
 def of_package(module: str) -> dict[str, Any]:
     """An answer to a module of an installed package: typical, for want of others, is the one that is drawn."""
-    return dict(drawn(judgement.own_module(module).model_json_schema(), generator(module)))
+    return dict(drawn(judgement.own_module(module).model_json_schema(), random.Random(module)))
 
 
 def filler(length: int) -> str:

@@ -17,9 +17,9 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from ...prompts.blocks import estimated_tokens
 from ...state.errors import ModelError, suggestion
 from ...state.minds.judgement import own_module
+from ..drawn import drawn
 from . import companion_judging, minds, onlookers, story
 from .companion import companion_words
-from .drawn import drawn
 from .material import generator, spoken_to
 from .persona_facts import facts_of
 from .persona_making import persona_generation

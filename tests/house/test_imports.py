@@ -272,6 +272,7 @@ def test_the_rule_of_libraries_itself(source: str, used: bool):
         ("persimchat", ("chromadb", "langchain_openai", "openai", "langgraph", "langchain_core", "pydantic", "numpy")),
         ("persimchat", ("nicegui", "fastapi", "starlette", "uvicorn", "persimchat.app", "rich", "typer")),
         ("persimchat.evaluation.statistics.effects", ("scipy",)),
+        ("persimchat.reports.estimate", ("persimchat.models.offline",)),
         pytest.param("persimchat.app.web.serving", ("chromadb", "langchain_openai", "openai"), marks=pytest.mark.proof),
         ("persimchat.runs.api", ("nicegui", "fastapi", "persimchat.app", "typer", "langchain_openai", "openai")),
     ],
