@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
@@ -180,30 +181,34 @@ class Evaluator:
 
     def values(self, held: Held, record: Record) -> list[Value]:
         """Its value of the run."""
-        evaluator, answer = evaluator_of(self.name), held.cell.answer
-        more = {}
-        if "reference_outputs" in inspect.signature(evaluator).parameters:
-            more = {"reference_outputs": {"answer": answer} if answer is not None else {}}
-        if self.name in EVALUATORS:
-            found = evaluator(outputs_of(record), **more)
-        else:
-            found = _found_by(evaluator, outputs_of(record), more)
+        evaluator, answer, outputs = evaluator_of(self.name), held.cell.answer, outputs_of(record)
+        reference = {"answer": answer} if answer is not None else {}
+        found = (_found_by if self.name in EVALUATORS else _found_by_another)(evaluator, outputs, reference)
         score = found["score"]
         why = str(found.get("comment") or DOES_NOT_APPLY) if score is None else ""
         return [Value(self.name, score, missing=why)]
 
 
-def _found_by(evaluator: Callable[..., Any], outputs: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def _found_by(evaluator: Callable[..., Any], outputs: dict[str, Any], reference: dict[str, Any]) -> Any:
+    asks = "reference_outputs" in inspect.signature(evaluator).parameters
+    return evaluator(outputs, reference_outputs=reference) if asks else evaluator(outputs)
+
+
+def _found_by_another(
+    evaluator: Callable[..., Any], outputs: dict[str, Any], reference: dict[str, Any]
+) -> dict[str, Any]:
     """What an installed package's evaluator says, a number or its own feedback; None and why if it fails."""
     try:
-        given = evaluator(outputs, **more)
+        given = _found_by(evaluator, outputs, reference)
+        found = given if isinstance(given, Mapping) else {"score": given}
+        score = found.get("score")
+        if score is None:
+            return {**found, "score": None}
+        if isinstance(score, Real) and math.isfinite(score):
+            return {**found, "score": float(score)}
     except Exception as error:  # noqa: BLE001  # code of others
         return {"score": None, "comment": f"it failed: {type(error).__name__}: {error}"}
-    found = given if isinstance(given, Mapping) else {"score": given}
-    score = found.get("score")
-    if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
-        return {"score": None, "comment": f"it gave {score!r}, which is no number"}
-    return {**found, "score": None if score is None else float(score)}
+    return {"score": None, "comment": f"it gave no number, but {type(score).__name__}"}
 
 
 def evaluators_of(experiment: Experiment) -> list[Evaluator]:

@@ -122,7 +122,7 @@ def _by_rule(rule: Rule, minds: Mapping[str, Mapping[str, Any]], turn: int, sett
     except Exception as error:  # code of others
         what = f"{named} failed after utterance {turn}: {type(error).__name__}: {error}"
         raise InputError(what, where=where, remedy="Mend the package, and resume the run.") from error
-    if chosen not in minds:
+    if not (isinstance(chosen, str) and chosen in minds):
         what = f"{named} named {chosen!r} after utterance {turn}, who may not speak next"
         raise InputError(what, where=where, remedy=f"Let it return one of {', '.join(minds)}; then resume the run.")
     return chosen

@@ -1,4 +1,4 @@
-"""Answers to the modules of installed packages: drawn by chance from the answer's JSON schema, and always valid."""
+"""Answers to the modules of installed packages: drawn by chance from the answer's JSON schema."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import random
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..state.errors import InputError
+from ..state.minds.judgement import own_module
+from .fitted import longest
+
 WORDS: Final = "Drawn by chance, as the offline model does not understand this question."
 _LOWEST, _HIGHEST = 0, 10
 
 
 def drawn(schema: Mapping[str, Any], chance: random.Random, whole: Mapping[str, Any] | None = None) -> Any:
-    """A value that fits a schema.
+    """A value that fits a schema; patterns and formats of texts, and multiples of numbers, are not heeded.
 
     Args:
-        schema: a JSON schema; patterns and formats of texts are not heeded.
+        schema: a JSON schema.
         chance: where the numbers and choices come from.
         whole: the schema that this one is a part of, which has the definitions.
     """
@@ -25,19 +29,50 @@ def drawn(schema: Mapping[str, Any], chance: random.Random, whole: Mapping[str, 
         return schema["const"]
     if "enum" in schema:
         return chance.choice(schema["enum"])
-    if "anyOf" in schema:
-        return drawn(schema["anyOf"][0], chance, whole)
+    if "anyOf" in schema:  # what refers to something else may refer to itself
+        return drawn(min(schema["anyOf"], key=lambda one: "$ref" in one), chance, whole)
     match schema.get("type"):
         case "object":
             return {name: drawn(of, chance, whole) for name, of in schema.get("properties", {}).items()}
         case "array":
-            return [drawn(schema["items"], chance, whole) for _ in range(schema.get("minItems", 1))]
-        case "integer" | "number":
-            low = schema.get("minimum", _LOWEST)
-            return chance.randint(low, max(low, schema.get("maximum", _HIGHEST)))
+            first = schema.get("prefixItems", ())
+            more = [schema.get("items", {})] * (schema.get("minItems", 1) - len(first))
+            return [drawn(of, chance, whole) for of in (*first, *more)]
+        case "integer" | "number" as kind:
+            return _number(schema, chance, whole=kind == "integer")
         case "boolean":
             return chance.random() < 0.5
         case "null":
             return None
         case _:
-            return WORDS[: schema.get("maxLength", len(WORDS))]
+            least, most = schema.get("minLength", 0), schema.get("maxLength", len(WORDS))
+            return (WORDS * (1 + least // len(WORDS)))[: max(least, most)]
+
+
+def _number(schema: Mapping[str, Any], chance: random.Random, *, whole: bool) -> int | float:
+    """A number within its bounds; where there is only one of them, at most ten away from it."""
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    low = low if low is not None else min(_LOWEST, high - _HIGHEST if high is not None else _LOWEST)
+    high = high if high is not None else max(low, _LOWEST) + _HIGHEST
+    if not whole:
+        return low + (high - low) * (0.05 + 0.9 * chance.random())
+    return chance.randint(int(low) + ("exclusiveMinimum" in schema), int(high) - ("exclusiveMaximum" in schema))
+
+
+def askable(name: str) -> None:
+    """Make sure that models can be asked what a module of an installed package asks.
+
+    Raises:
+        InputError: it cannot be loaded, or its fields are none that a model can be asked for.
+    """
+    module = own_module(name)
+    try:
+        longest(module)
+        drawn(module.model_json_schema(), random.Random(name))
+    except Exception as error:  # of what others have declared, anything may be wrong
+        raise InputError(
+            f"the fields of {module.__name__} cannot be asked for: {type(error).__name__}: {error}",
+            where=f"entry point persimchat.module {name}",
+            remedy="Let the fields be numbers, texts, choices, or lists of these.",
+        ) from error

@@ -54,7 +54,7 @@ def answer_tokens(
         return settings.answer_tokens
     words = settings.utterance_words * _A_WORD + _AROUND
     if schema is not None:
-        needed = min(_AROUND + _longest(schema), MOST)
+        needed = min(_AROUND + longest(schema), MOST)
     else:
         needed = _AROUND + words * (settings.max_messages if module == "script" else 1)
     return needed + THINKING if thinks else needed
@@ -66,7 +66,8 @@ def half_again(tokens: int) -> int:
 
 
 @cache
-def _longest(schema: type[BaseModel]) -> int:
+def longest(schema: type[BaseModel]) -> int:
+    """The approximate tokens of the longest answer that a schema allows."""
     return _tokens(wire_schema(schema))
 
 
@@ -78,9 +79,9 @@ def _tokens(node: dict[str, Any]) -> int:
         return _text(max(len(str(value)) for value in node["enum"]))
     match node.get("type"):
         case "object":
-            return 2 + sum(_text(len(name)) + _tokens(part) for name, part in node["properties"].items())
+            return 2 + sum(_text(len(name)) + _tokens(part) for name, part in node.get("properties", {}).items())
         case "array":
-            return 2 + int(node.get("maxItems", _MOST_ENTRIES)) * (1 + _tokens(node["items"]))
+            return 2 + int(node.get("maxItems", _MOST_ENTRIES)) * (1 + _tokens(node.get("items", {})))
         case "string":
             return _text(node.get("maxLength", _LONGEST_TEXT))
         case _:

@@ -8,12 +8,13 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
+from ..models.drawn import askable
 from ..personas.catalogue import judge_persona, shipped
 from ..personas.names import full_name
 from ..personas.scenario import default_participants, make_scenario
+from ..prompts.rendering import is_template
 from ..state.conversation import Conversation, ConversationInput, utterances
 from ..state.errors import InputError
-from ..state.minds.judgement import own_module
 from ..state.minds.mind import Mind
 from ..state.packages import rule_of
 from ..state.persona import Persona
@@ -109,7 +110,13 @@ def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
     if baseline is None:
         try:  # what packages have must be there before the first word
             for module in settings.modules:
-                own_module(module)
+                if is_template(module):
+                    raise InputError(
+                        f"{module} is the name of a prompt",
+                        where=f"entry point persimchat.module {module}",
+                        remedy="Give the module another name.",
+                    )
+                askable(module)
             rule_of(settings.pattern)
         except InputError as error:
             yield error

@@ -104,6 +104,11 @@ def _templates(folder: Path) -> dict[str, Path]:
 _OURS: Final = _templates(_FOLDER)
 
 
+def is_template(name: str) -> bool:
+    """Whether this package has a template of this name."""
+    return f"{name}.jinja" in _OURS
+
+
 @cache
 def _folder_of(package: str) -> Path:
     """The templates of a package that adds a kind of conversation."""

@@ -155,6 +155,9 @@ class Summary(_Part):
     ablation: list[str] = Field(
         default=[], exclude_if=is_empty, description="what minds went without; left out if nothing"
     )
+    modules: list[str] = Field(
+        default=[], exclude_if=is_empty, description="modules of installed packages; left out if there were none"
+    )
     questions: list[PutQuestion] = Field(
         default=[], exclude_if=is_empty, description="those that a focus group's moderator put; left out elsewhere"
     )
@@ -334,6 +337,7 @@ def summarise(record: Record) -> Summary:
         ablation=manifest.scenario.story.ablation
         if manifest.scenario.story
         else manifest.settings.given.get("ablation", []),
+        modules=manifest.settings.given.get("modules", []),
         questions=[
             PutQuestion(number=said.question, turn=said.turn, text=said.text)
             for said in record.utterances

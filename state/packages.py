@@ -15,9 +15,16 @@ from .errors import InputError
 
 Registered = Literal["mode", "baseline", "settings", "module", "pattern", "measure"]
 
+OWN_PATTERNS: Final = ("need_to_talk", "round_robin", "selector")
+"""Who speaks next, without a package; no package's rule has these names."""
+
 _POINTS: Final = entry_points()
 ADDED: Final[Mapping[Registered, Mapping[str, EntryPoint]]] = {
-    name: {point.name: point for point in sorted(_POINTS.select(group=f"persimchat.{name}"))}
+    name: {
+        point.name: point
+        for point in sorted(_POINTS.select(group=f"persimchat.{name}"))
+        if name != "pattern" or point.name not in OWN_PATTERNS
+    }
     for name in get_args(Registered)
 }
 """What is registered, by name: of a kind of conversation, the value of the setting that chooses it."""

@@ -135,8 +135,18 @@ def _types() -> bool:
 
 OF_OTHERS: Final = (
     *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker", "closing"),
-    *("judge", "judge_window", "judge_every", "answer_format", "choices", "listeners", "human_turns", "baseline"),
-    *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order"),
+    *(
+        "judge",
+        "judge_window",
+        "judge_every",
+        "answer_format",
+        "choices",
+        "listeners",
+        "human_turns",
+        "baseline",
+        "modules",
+    ),
+    *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order", "modules"),
 )
 """Settings that say nothing in a talk with a companion."""
 

@@ -90,6 +90,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "past", past
     if summary.ablation:
         yield "minds without", listed(summary.ablation)
+    if summary.modules:
+        yield "own modules", listed(summary.modules)
     yield "ending", ending(summary)
     yield from _outcome(summary)
     for put in summary.questions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -103,9 +104,10 @@ def openness_chart(talk: Talk, *, width: float = WIDTH) -> Chart | None:
 
 def levels_of(own: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """The numbers from 0 to 10 among what modules of installed packages judged, by field."""
+    fields = Counter(name for judged in own.values() for name in judged)
     return {
-        name.replace("_", " "): value
-        for judged in own.values()
+        (name if fields[name] == 1 else f"{module} {name}").replace("_", " "): value
+        for module, judged in own.items()
         for name, value in judged.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 10
     }

@@ -6,6 +6,7 @@ of the groups is that of the command line, of the page and of docs/settings.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -16,7 +17,7 @@ from ..debates.answers import AnswerFormat
 from ..language import ENGLISH, tag_of
 from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
-from ..packages import ADDED, class_of, loaded
+from ..packages import ADDED, OWN_PATTERNS, class_of, loaded
 from ..setting import (
     SHIPPED,
     About,
@@ -39,7 +40,8 @@ BASELINES: Final[tuple[str, ...]] = (
     *ADDED["baseline"],
 )
 """Simpler methods of the literature, which hold a conversation without minds."""
-PATTERNS: Final[tuple[str, ...]] = ("need_to_talk", "round_robin", "selector", *ADDED["pattern"])
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+PATTERNS: Final[tuple[str, ...]] = (*OWN_PATTERNS, *ADDED["pattern"])
 """Who speaks next."""
 if TYPE_CHECKING:
     Mode: TypeAlias = str
@@ -172,6 +174,8 @@ class Thinking(Group):
             if name not in ADDED["module"]:
                 there = f"there are {', '.join(ADDED['module'])}" if ADDED["module"] else "there is none"
                 raise ValueError(f"no installed package has a module {name} ({there}); install the package that has it")
+            if not _NAME.fullmatch(name) or hasattr(BaseModel, name):
+                raise ValueError(f"{name!r} cannot be a module's name; let the package call it by small letters and _")
             if name in SHIPPED:
                 raise ValueError(f"{name} is a module of every mind; a package's needs another name")
         return list(dict.fromkeys(value))

@@ -8,10 +8,20 @@ without a second request, because models cannot count characters.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+    model_validator,
+)
 
 from ..companion import Cause
 from ..packages import ADDED, class_of, loaded
@@ -194,14 +204,31 @@ class OwnModule(Judgement):
     later prompt of the mind shows the fields but `reasoning`.
     """
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     TASK: ClassVar[str] = ""
     """What the model is asked, in a few sentences."""
+
+    @model_validator(mode="after")
+    def _storable(self) -> Self:
+        """Refuse whole numbers that no checkpoint can hold."""
+        if not _is_storable(self.model_dump(mode="json")):
+            raise ValueError("whole numbers are at most 2**63")
+        return self
 
     @classmethod
     def asks(cls) -> str:
         """The task, and what each field of the answer is."""
         fields = (f"- {name}: {field.description or name}" for name, field in cls.model_fields.items())
         return "\n".join((cls.TASK, *fields))
+
+
+def _is_storable(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(map(_is_storable, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_storable, value))
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
 @cache

@@ -26,6 +26,14 @@ from web.test_setup_browser import START, click, ended, write
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/minds/humour"
+ODD = """
+from typing import ClassVar
+from persimchat.state.minds.judgement import OwnModule
+
+class Odd(OwnModule):
+    TASK: ClassVar[str] = "Say something odd."
+    {fields}
+"""
 TALK = ("Tea or coffee?", "-n", "3", "--max-messages", "4", "--seed", "2", "--modules", "humour")
 
 
@@ -43,6 +51,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(site: Path, tmp_path: Path) -> Persimchat:
     """Run Python with the package installed."""
     return persimchat_with(site, tmp_path)
+
+
+def install(folder: Path, group: str, code: str, name: str = "odd") -> Persimchat:
+    """Put a package in a folder that registers its `odd` or `Odd`; returns Python with it."""
+    info, found = folder / "odd-1.0.dist-info", "Odd" if group == "module" else "odd"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[persimchat.{group}]\n{name} = odd:{found}\n", encoding="utf-8")
+    (folder / "odd.py").write_text(f"{code}\n", encoding="utf-8")
+    return persimchat_with(folder, folder)
 
 
 def rows(folder: Path, query: str) -> list[tuple]:
@@ -169,6 +187,109 @@ def test_exports_reports_and_experiments_have_it(python: Persimchat, tmp_path: P
     assert len(values) == 4 and all(0 <= value < 1 for value in values)
 
 
+def test_its_rule_says_who_speaks_next(python: Persimchat, tmp_path: Path):
+    talk = (*TALK, "--pattern", "most_amused", "--set", "closing=off", "--max-messages", "6")
+    python("-m", "persimchat", "run", *talk, "--quiet")
+    spoke = dict(rows(tmp_path, "SELECT turn, speaker FROM utterances"))
+    levels: dict[int, dict[str, int]] = {}
+    for turn, agent, own in rows(tmp_path, "SELECT turn, agent, own FROM minds WHERE turn > 0"):
+        levels.setdefault(turn, {})[agent] = json.loads(own)["humour"]["humour"]
+    for turn in range(2, 7):
+        able = {name: level for name, level in levels[turn - 1].items() if name != spoke[turn - 1]}
+        assert able[spoke[turn]] == max(able.values()), turn
+    assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
+    fixed = ("run", "Tea?", "--pattern", "most_amused", "--set", "cognition=fixed", "--max-messages", "4", "--quiet")
+    python("-m", "persimchat", *fixed)
+    assert len(rows(tmp_path, "SELECT turn FROM utterances")) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            "def odd(minds, turn, chance): return 'Nobody'",
+            "odd:odd named 'Nobody' after utterance 0, who may not",
+        ),
+        ("def odd(minds, turn, chance): return list(minds)", "who may not speak next"),
+        ("def odd(minds, turn, chance): return 1 / 0 if turn else next(iter(minds))", "failed after utterance 1: Zero"),
+        ("odd = 3", "odd:odd is no function (candidates, turn, chance)"),
+    ],
+)
+def test_a_rule_that_fails_is_told_in_one_sentence(tmp_path: Path, code: str, told: str):
+    script = """
+import sys
+from persimchat.app.cli import main
+sys.exit(0 if main(["run", "Tea?", "--pattern", "odd", "--max-messages", "3", "--quiet"]) else 1)
+"""
+    ran = install(tmp_path, "pattern", code)("-c", script)
+    assert told in " ".join(ran.stderr.split()), ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_rule_of_a_package_replaces_none_of_ours(tmp_path: Path):
+    python = install(tmp_path, "pattern", "def odd(*_): 1 / 0", name="need_to_talk")
+    python("-m", "persimchat", "run", "Tea?", "-n", "2", "--messages", "2", "--quiet")
+
+
+FORMS = """
+    pair: tuple[int, int]
+    by_name: dict[str, int]
+    share: float = Field(gt=0.5, lt=0.9)
+    much: int = Field(le=-1)
+    long: str = Field(min_length=200)
+    some: list[bool] = Field(min_length=2)
+    maybe: Literal['yes', 'no'] | None
+"""
+
+
+def test_answers_of_any_form_are_drawn_and_kept(tmp_path: Path):
+    imports = "from typing import Literal\nfrom pydantic import Field\n"
+    python = install(tmp_path, "module", imports + ODD.format(fields=FORMS.strip()))
+    talk = ("Tea?", "-n", "2", "--messages", "2", "--modules", "odd", "--set", "answer_tokens=400")
+    python("-m", "persimchat", "estimate", *talk)
+    python("-m", "persimchat", "run", *talk, "--quiet")
+    minds = rows(tmp_path, "SELECT own, failed FROM minds WHERE turn > 0")
+    assert [len(json.loads(own)["odd"]) for own, _ in minds] == [7] * 4
+    assert not any(json.loads(failed or "[]") for _, failed in minds)
+
+
+def test_a_number_that_no_checkpoint_holds_is_no_answer(tmp_path: Path):
+    script = """
+import sys
+from persimchat.app.cli import main
+from persimchat.models.offline import chat_model
+chat_model.drawn = lambda *_: {"n": 10**30}
+sys.exit(main(["run", "Tea?", "-n", "2", "--messages", "1", "--modules", "odd", "--quiet"]))
+"""
+    install(tmp_path, "module", ODD.format(fields="n: int"))("-c", script)
+    failed = [json.loads(names) for (names,) in rows(tmp_path, "SELECT failed FROM minds WHERE turn > 0")]
+    assert failed == [["odd"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("code", "missing"),
+    [
+        ("def odd(outputs): return 10**400", "it failed: OverflowError"),
+        ("def odd(outputs): return 1 / 0", "it failed: ZeroDivisionError"),
+        ("odd = max", "it failed: ValueError"),
+        ("async def odd(outputs): return 1", "it gave no number, but coroutine"),
+        ("import numpy\ndef odd(outputs): return numpy.float32(0.5)", ""),
+    ],
+)
+def test_a_measure_that_fails_is_missing_with_its_reason(tmp_path: Path, code: str, missing: str):
+    file = {
+        "name": "odd",
+        "base": {"topic": "Friendship", "settings": {"model": "offline", "max_messages": 2}},
+        "grid": {"seed": [1]},
+        "measures": {"evaluators": ["odd"]},
+    }
+    (tmp_path / "odd.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
+    install(tmp_path, "measure", code)("-m", "persimchat", "experiment", "run", "odd.yaml", "--yes")
+    with (tmp_path / "results/odd/tables/measures.csv").open(encoding="utf-8-sig") as table:
+        (row,) = csv.DictReader(table)
+    assert row["value"] == ("" if missing else "0.5") and row["missing"].startswith(missing)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -198,7 +319,11 @@ def test_without_the_package_it_is_refused_and_the_run_can_be_read(python: Persi
     [
         ("import nothing_like_it", "odd = odd:Odd", "odd:Odd cannot be loaded: ModuleNotFoundError"),
         ("Odd = 3", "odd = odd:Odd", "odd:Odd is no class of persimchat.state.minds.judgement.OwnModule with a TASK"),
-        ("Odd = 3", "odd = odd:Odd\nemotion = odd:Odd", "emotion is a module of every mind"),
+        ("Odd = 3", "emotion = odd:Odd", "emotion is a module of every mind"),
+        (ODD.format(fields="n: int"), "utterance = odd:Odd", "utterance is the name of a prompt"),
+        ("Odd = 3", "copy = odd:Odd", "'copy' cannot be a module's name"),
+        ("Odd = 3", "dark-humour = odd:Odd", "'dark-humour' cannot be a module's name"),
+        (ODD.format(fields='tree: "Odd | None" = None'), "odd = odd:Odd", "the fields of Odd cannot be asked for"),
         ("Odd = 3", "odd = odd:Odd|odd = other:Odd", "installed packages register odd:Odd and other:Odd by one name"),
     ],
 )
@@ -209,7 +334,7 @@ def test_a_broken_one_is_told_in_one_sentence(tmp_path: Path, code: str, points:
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: odd{number}\nVersion: 1.0\n", encoding="utf-8")
         (info / "entry_points.txt").write_text(f"[persimchat.module]\n{text}\n", encoding="utf-8")
     (tmp_path / "odd.py").write_text(f"{code}\n", encoding="utf-8")
-    module = "emotion" if "emotion" in points else "odd"
+    module = points.split()[0]
     ran = persimchat_with(tmp_path, tmp_path)("-m", "persimchat", "run", "Tea?", "--modules", module, code=2)
     assert told in " ".join(ran.stderr.split()), ran.stderr
     assert "Traceback" not in ran.stderr
