@@ -323,7 +323,7 @@ def test_without_the_package_it_is_refused_and_the_run_can_be_read(python: Persi
         (ODD.format(fields="n: int"), "utterance = odd:Odd", "utterance is the name of a prompt"),
         ("Odd = 3", "copy = odd:Odd", "'copy' cannot be a module's name"),
         ("Odd = 3", "dark-humour = odd:Odd", "'dark-humour' cannot be a module's name"),
-        (ODD.format(fields='tree: "Odd | None" = None'), "odd = odd:Odd", "the fields of Odd cannot be asked for"),
+        (ODD.format(fields='tree: "list[Odd]"'), "odd = odd:Odd", "the fields of Odd cannot be asked for"),
         ("Odd = 3", "odd = odd:Odd|odd = other:Odd", "installed packages register odd:Odd and other:Odd by one name"),
     ],
 )
