@@ -81,6 +81,7 @@ def main() -> int:
         assert server.stdout is not None
         url = server.stdout.readline().split()[1].rstrip("/")
         chrome = chromium(browser, driver, str(Path(scratch) / "profile"))
+        chrome.set_window_size(1440, 900)
         try:
             chrome.get(f"{url}/runs")
             for number in (FEW, many):
