@@ -60,6 +60,11 @@ def _number(schema: Mapping[str, Any], chance: random.Random, *, whole: bool) ->
     return chance.randint(int(low) + ("exclusiveMinimum" in schema), int(high) - ("exclusiveMaximum" in schema))
 
 
+def answer_to(module: str, chance: random.Random) -> dict[str, Any]:
+    """An answer to a module of an installed package, drawn by chance."""
+    return dict(drawn(own_module(module).model_json_schema(), chance))
+
+
 def askable(name: str) -> None:
     """Make sure that models can be asked what a module of an installed package asks.
 
@@ -69,7 +74,7 @@ def askable(name: str) -> None:
     module = own_module(name)
     try:
         longest(module)
-        drawn(module.model_json_schema(), random.Random(name))
+        answer_to(name, random.Random(name))
     except Exception as error:  # of what others have declared, anything may be wrong
         raise InputError(
             f"the fields of {module.__name__} cannot be asked for: {type(error).__name__}: {error}",

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..graph.calls import LEAN_REFLECTS
 from ..graph.ending import leave_takers
 from ..models import ladder
-from ..models.drawn import drawn
+from ..models.drawn import answer_to
 from ..models.exchange import wording
 from ..models.naming import ModelName
 from ..models.schemas import prompt_schema
@@ -147,7 +147,7 @@ _LEAN_PLANS: Final = 1 / 3
 @cache
 def of_package(module: str) -> dict[str, Any]:
     """An answer to a module of an installed package: typical, for want of others, is the one that is drawn."""
-    return dict(drawn(judgement.own_module(module).model_json_schema(), random.Random(module)))
+    return answer_to(module, random.Random(module))
 
 
 def filler(length: int) -> str:

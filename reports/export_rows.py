@@ -25,6 +25,7 @@ from .guide import fresh_themes, sections
 from .pruning_figures import check_mean, wordings
 from .stances import ledger
 from .summary import count_words
+from .words import is_number
 
 Values = dict[str, Any]
 Named = Iterator[tuple[str, Values]]
@@ -188,9 +189,8 @@ def _judged(mind: MindRecord) -> Iterator[Values]:
     """A row for each field of what modules of installed packages judged: a number, or words."""
     for module, judged in mind.own.items():
         for name, value in judged.items():
-            counts = isinstance(value, int | float) and not isinstance(value, bool)
             said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield {"module": module, "field": name, **({"number": value} if counts else {"text": said})}
+            yield {"module": module, "field": name, **({"number": value} if is_number(value) else {"text": said})}
 
 
 def _interventions(record: Record) -> Named:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 from ..state.errors import InputError, MissingExtraError
 from ..state.plain_text import clean
+from .words import is_number
 
 UNIT: Final = "unit"
 """The key of a column's unit in its schema."""
@@ -298,7 +299,7 @@ class _Sheet(Writer):
 
     def _line(self, values: Sequence[Any]) -> None:
         for place, value in enumerate(values):
-            number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < self._EXACT
+            number = is_number(value) and abs(value) < self._EXACT
             text = value if isinstance(value, bool) or number else cell(value)
             if self._rows >= 1_048_576 or (isinstance(text, str) and len(text) > self._LONGEST):
                 raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from ..runs.events import Totals
 from ..runs.folder.manifest import Branch, JudgementCounts, Resumed
@@ -29,6 +29,11 @@ def plain(text: str) -> str:
 def spaced(name: str) -> str:
     """A name of the code in words: "round_robin" becomes "round robin"."""
     return name.replace("_", " ")
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether a value is a number; true and false, which Python counts as numbers, are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def module_name(name: str) -> str:

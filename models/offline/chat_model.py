@@ -16,8 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from ...prompts.blocks import estimated_tokens
 from ...state.errors import ModelError, suggestion
-from ...state.minds.judgement import own_module
-from ..drawn import drawn
+from ..drawn import answer_to
 from . import companion_judging, minds, onlookers, story
 from .companion import companion_words
 from .material import generator, spoken_to
@@ -75,7 +74,7 @@ _OUTSIDE: Final = frozenset(
 def judgement(task: str, prompt: Prompt) -> Answer:
     """The fields of the answer to a judging task."""
     if task in _of_packages(prompt):
-        return dict(drawn(own_module(task).model_json_schema(), prompt.draw(task)))
+        return answer_to(task, prompt.draw(task))
     tasks = {**TASKS, **_OF_COMPANIONS} if prompt.known.person else TASKS
     return tasks[task](prompt)
 

@@ -12,7 +12,7 @@ from ...state.wording import t
 from ..palette import Person
 from ..stances import Position
 from ..summary import SCORES
-from ..words import number_of_words, seconds
+from ..words import is_number, number_of_words, seconds
 from .bars import bars
 from .lines import Lane, Mark, Series, lanes
 from .model import MOST_POINTS, WIDTH, Chart, Point
@@ -109,7 +109,7 @@ def levels_of(own: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
         (name if fields[name] == 1 else f"{module} {name}").replace("_", " "): value
         for module, judged in own.items()
         for name, value in judged.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 10
+        if is_number(value) and 0 <= value <= 10
     }
 
 

@@ -77,6 +77,14 @@ def patient(browser: webdriver.Chrome) -> WebDriverWait[webdriver.Chrome]:
     return WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
 
 
+def greeted(server: Server, browser: webdriver.Chrome) -> WebDriverWait[webdriver.Chrome]:
+    """Open the page for a new conversation, and wait until it is connected."""
+    browser.get(server.url)
+    wait = patient(browser)
+    wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    return wait
+
+
 def press(browser: webdriver.Chrome, what: str | Callable[[], WebElement], number: int = 0) -> None:
     """Click something as soon as it is there and nothing lies over it: a menu or a notice goes in its own time.
 

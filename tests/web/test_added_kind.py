@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 from contextlib import closing
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packages import Persimchat, persimchat_with
+from packages import Persimchat, path_with, persimchat_with, register
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from web.conftest import Server, patient
+from web.conftest import Server, greeted
 from web.test_setup_browser import START, click, ended, field, write
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
@@ -98,16 +97,14 @@ TALK = ("--set", "mode=toast", "--max-messages", "5", "--seed", "3")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for PYTHONPATH in which the package is installed."""
     folder = tmp_path_factory.mktemp("site")
-    info = folder / "toasts-1.0.dist-info"
+    kind, settings = "toast = toasts.state:Toasts", "toasts = toasts.settings:Drinks"
+    register(folder, "toasts", f"[persimchat.mode]\n{kind}\n[persimchat.settings]\n{settings}\n")
     files = {
         folder / "toasts/__init__.py": "",
         folder / "toasts/settings.py": SETTINGS,
         folder / "toasts/state.py": STATE,
         folder / "toasts/graph.py": GRAPH,
         folder / "toasts/templates/toast.jinja": TEMPLATE,
-        info / "METADATA": "Metadata-Version: 2.1\nName: toasts\nVersion: 1.0\n",
-        info / "entry_points.txt": "[persimchat.mode]\ntoast = toasts.state:Toasts\n"
-        "[persimchat.settings]\ntoasts = toasts.settings:Drinks\n",
     }
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -207,12 +204,9 @@ print(PRESETS["toast"], sorted(named("toast").get_context_jsonschema()["properti
 
 
 def test_the_page_has_its_card_and_its_form(site: Path, browser: webdriver.Chrome, tmp_path: Path):
-    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
-    server = Server(tmp_path, PYTHONPATH=path)
+    server = Server(tmp_path, PYTHONPATH=path_with(site))
     try:
-        browser.get(server.url)
-        wait = patient(browser)
-        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        wait = greeted(server, browser)
         click(
             browser, "//button[@role='radio'][contains(., 'Toasts')][contains(., 'Everybody raises a toast in turn.')]"
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -18,9 +17,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packages import Persimchat, persimchat_with
+from packages import Persimchat, path_with, persimchat_with, register
 from selenium import webdriver
-from web.conftest import Server, patient
+from web.conftest import Server, greeted
 from web.test_setup_browser import START, click, ended, write
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
@@ -55,10 +54,7 @@ def python(site: Path, tmp_path: Path) -> Persimchat:
 
 def install(folder: Path, group: str, code: str, name: str = "odd") -> Persimchat:
     """Put a package in a folder that registers its `odd` or `Odd`; returns Python with it."""
-    info, found = folder / "odd-1.0.dist-info", "Odd" if group == "module" else "odd"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(f"[persimchat.{group}]\n{name} = odd:{found}\n", encoding="utf-8")
+    register(folder, "odd", f"[persimchat.{group}]\n{name} = odd:{'Odd' if group == 'module' else 'odd'}\n")
     (folder / "odd.py").write_text(f"{code}\n", encoding="utf-8")
     return persimchat_with(folder, folder)
 
@@ -123,11 +119,11 @@ class Listening(Ledger):
         self.asked.append(request)
 
 marks = {}
-def drawn(schema, chance, whole=None):
+def answer_to(module, chance):
     marks[len(marks)] = mark = f"mark{len(marks)}end"
     return {"reasoning": mark, "humour": 7}
 
-chat_model.drawn = drawn
+chat_model.answer_to = answer_to
 settings = Settings(model="offline", max_messages=3, store="ephemeral", modules=["humour"], closing="off")
 graph = build_conversation(settings=settings)
 graph.invoke({"topic": "Tea or coffee?", "participants": ["Jarmila", "Rowan"]}, {"configurable": {LEDGER: Listening()}})
@@ -149,8 +145,7 @@ import sys
 from persimchat.app.cli import main
 from persimchat.models.offline import chat_model
 answers = iter(["no object"] * 2 + [{"reasoning": "a pun", "humour": 99}] * 99)
-chat_model.drawn = lambda *_: next(answers)
-chat_model.dict = lambda value: value
+chat_model.answer_to = lambda *_: next(answers)
 sys.exit(main(["run", "Tea or coffee?", "-n", "2", "--messages", "2", "--modules", "humour", "--quiet",
                "--set", "concurrent=false"]))
 """
@@ -258,7 +253,7 @@ def test_a_number_that_no_checkpoint_holds_is_no_answer(tmp_path: Path):
 import sys
 from persimchat.app.cli import main
 from persimchat.models.offline import chat_model
-chat_model.drawn = lambda *_: {"n": 10**30}
+chat_model.answer_to = lambda *_: {"n": 10**30}
 sys.exit(main(["run", "Tea?", "-n", "2", "--messages", "1", "--modules", "odd", "--quiet"]))
 """
     install(tmp_path, "module", ODD.format(fields="n: int"))("-c", script)
@@ -329,10 +324,7 @@ def test_without_the_package_it_is_refused_and_the_run_can_be_read(python: Persi
 )
 def test_a_broken_one_is_told_in_one_sentence(tmp_path: Path, code: str, points: str, told: str):
     for number, text in enumerate(points.split("|")):
-        info = tmp_path / f"odd{number}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: odd{number}\nVersion: 1.0\n", encoding="utf-8")
-        (info / "entry_points.txt").write_text(f"[persimchat.module]\n{text}\n", encoding="utf-8")
+        register(tmp_path, f"odd{number}", f"[persimchat.module]\n{text}\n")
     (tmp_path / "odd.py").write_text(f"{code}\n", encoding="utf-8")
     module = points.split()[0]
     ran = persimchat_with(tmp_path, tmp_path)("-m", "persimchat", "run", "Tea?", "--modules", module, code=2)
@@ -341,12 +333,9 @@ def test_a_broken_one_is_told_in_one_sentence(tmp_path: Path, code: str, points:
 
 
 def test_the_page_shows_what_it_judged(site: Path, browser: webdriver.Chrome, tmp_path: Path):
-    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
-    server = Server(tmp_path, PYTHONPATH=path)
+    server = Server(tmp_path, PYTHONPATH=path_with(site))
     try:
-        browser.get(server.url)
-        wait = patient(browser)
-        wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+        wait = greeted(server, browser)
         write(browser, "Topic", "Friendship")
         write(browser, "Message limit", "3")
         click(browser, "//button[contains(., 'More settings')]")
