@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -113,20 +114,27 @@ async def test_no_model_of_its_own(user: User):
     assert given == ["openai:gpt-4o-mini", ""]
 
 
-def small_model(monkeypatch: pytest.MonkeyPatch, fail: str = "") -> None:
-    """A download that writes a tiny file in place of the real one."""
+def keep_tiny(name: str) -> files.Stored:
+    """Write a tiny file in place of a model's."""
+    with files.alone() as folder:
+        (folder / files.place(name)).parent.mkdir(parents=True, exist_ok=True)
+        (folder / files.place(name)).write_bytes(b"GGUF")
+        entry = files.Stored(
+            name=name, file=files.place(name), size=4_000_000, sha256="0" * 64, source="index", licence="MIT"
+        )
+        files.keep(entry)
+    return entry
+
+
+def small_model(monkeypatch: pytest.MonkeyPatch, fail: str = "", wait: Callable[[], object] = lambda: None) -> None:
+    """A download that writes a tiny file in place of the real one, after waiting."""
 
     def get(name: str, *, progress: Any, **_: Any) -> Any:
         progress(5, 10)
+        wait()
         if fail:
             raise ModelError(fail, model=name, remedy="Check the network.")
-        with files.alone() as folder:
-            (folder / files.place(name)).write_bytes(b"GGUF")
-            entry = files.Stored(
-                name=name, file=files.place(name), size=4_000_000, sha256="0" * 64, source="index", licence="MIT"
-            )
-            files.keep(entry)
-        return entry, True
+        return keep_tiny(name), True
 
     monkeypatch.setattr("persimchat.models.local.getting.get", get)
 
@@ -152,6 +160,27 @@ async def test_a_model_is_downloaded_after_consent_and_removed(user: User, monke
     user.find(marker="agree").click()
     await user.should_see("None yet.")
     assert files.stored() == []
+
+
+async def test_a_download_that_ends_does_not_close_the_question_whether_to_remove_another(
+    user: User, monkeypatch: pytest.MonkeyPatch
+):
+    ends = threading.Event()
+    small_model(monkeypatch, wait=lambda: ends.wait(60))
+    keep_tiny("hf:org/repo/other.gguf")
+    await user.open("/models")
+    await user.should_see("hf:org/repo/other.gguf")
+    user.find("get-small").click()
+    await user.should_see("Download this file?")
+    user.find(marker="agree").click()
+    await user.should_see("smollm2: ")
+    user.find("remove-model").click()
+    await user.should_see("Remove this model?")
+    ends.set()
+    await user.should_see(marker="try-smollm2")
+    await user.should_see("Remove this model?")
+    user.find(marker="agree").click()
+    await until(lambda: [entry.name for entry in files.stored()] == ["smollm2"])
 
 
 async def test_a_failed_download_is_told(user: User, monkeypatch: pytest.MonkeyPatch):

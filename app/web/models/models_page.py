@@ -43,9 +43,10 @@ class _FilesCard:
 
     def __init__(self, downloads: Downloads, choose: Callable[[str], object]) -> None:
         self._downloads, self._choose = downloads, choose
-        self._drawn: object = None
+        self._stored: list[Stored] | None = None
+        self._loads: list[tuple[str, str]] = []
         self._lines: list[_Line] = []
-        with card(t("models.files")):
+        with card(t("models.files")) as self._card:
             ui.label(t("models.files_about")).classes("text-sm muted")
             self._list = ui.column().classes("w-full gap-0").props("role=list")
             self._loading = ui.column().classes("w-full gap-2")
@@ -71,16 +72,21 @@ class _FilesCard:
             stored, room = [], None
             self._name.error = capitalised(str(error))
         loads = [load for load in self._downloads.all if load.state != "done"]
-        seen = (stored, [(load.name, load.state) for load in loads])
-        if seen != self._drawn:
-            self._drawn = seen
-            self._draw(stored, loads)
+        if stored != self._stored:
+            self._stored = stored
+            self._draw(stored)
+        states = [(load.name, load.state) for load in loads]
+        if states != self._loads:
+            self._loads = states
+            self._loading.clear()
+            with self._loading:
+                self._lines = [_Line(load, self._downloads) for load in loads]
         for load, line in zip(loads, self._lines, strict=True):
             line.show(load)
         space = "" if room is None else t("models.room", folder=str(files.folder()), size=size_of(room))
         self._where.set_text(space)
 
-    def _draw(self, stored: list[Stored], loads: list[Download]) -> None:
+    def _draw(self, stored: list[Stored]) -> None:
         self._list.clear()
         with self._list:
             if not stored:
@@ -88,9 +94,6 @@ class _FilesCard:
             for entry in stored:
                 self._row(entry)
         self._small.set_visibility(all(entry.name != SMOLLM2 for entry in stored))
-        self._loading.clear()
-        with self._loading:
-            self._lines = [_Line(load, self._downloads) for load in loads]
 
     def _row(self, entry: Stored) -> None:
         with (
@@ -102,7 +105,7 @@ class _FilesCard:
                 about = (size_of(entry.size), entry.licence or t("models.no_licence"), entry.source)
                 ui.label(" · ".join(about)).classes("text-xs muted [overflow-wrap:anywhere]")
             use = ui.button(t("models.try_it"), on_click=lambda: self._choose(entry.name)).props("flat dense no-caps")
-            named(use, t("models.try_named", name=entry.name)).classes("text-sm px-2")
+            named(use, t("models.try_named", name=entry.name)).classes("text-sm px-2").mark(f"try-{entry.name}")
             remove = icon_button("delete_outline", t("models.remove", name=entry.name), lambda: self._remove(entry))
             remove.mark("remove-model")
 
@@ -135,12 +138,13 @@ class _FilesCard:
 
     async def _remove(self, entry: Stored) -> None:
         about = t("models.remove_about", name=entry.name, size=size_of(entry.size))
-        if not await agreed(t("models.remove_title"), t("models.remove_it"), draw=lambda: ui.label(about)):
-            return
-        with errors_shown():
-            await asyncio.to_thread(files.remove, entry.name)
-        self._downloads.forget(entry.name)
-        await self.look()
+        with self._card:  # the row that asked for this may be drawn anew
+            if not await agreed(t("models.remove_title"), t("models.remove_it"), draw=lambda: ui.label(about)):
+                return
+            with errors_shown():
+                await asyncio.to_thread(files.remove, entry.name)
+            self._downloads.forget(entry.name)
+            await self.look()
 
 
 class _Line:
