@@ -21,6 +21,7 @@ from langgraph.types import Command, RetryPolicy
 from ..models.asking import UselessAnswer
 from ..models.failures import is_transient
 from ..models.ledger import current_ledger
+from ..prompts import templates
 from ..state.errors import InputError, ModelError
 from ..state.minds.mind import STORED, Mind, Step
 from ..state.outcomes import Judged, weak_judgements
@@ -105,7 +106,9 @@ def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]], *
     """
 
     async def work(state: Any) -> Any:
-        update = await function(state, current_settings())
+        settings = current_settings()
+        with templates(settings.prompts):
+            update = await function(state, settings)
         return accounted(update) if tells else update
 
     def run_sync(state: Any) -> Any:

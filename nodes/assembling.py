@@ -12,7 +12,7 @@ from ..models.drawn import askable
 from ..personas.catalogue import judge_persona, shipped
 from ..personas.names import full_name
 from ..personas.scenario import default_participants, make_scenario
-from ..prompts.rendering import is_template
+from ..prompts.rendering import is_template, templates
 from ..state.conversation import Conversation, ConversationInput, utterances
 from ..state.errors import InputError
 from ..state.minds.mind import Mind
@@ -107,6 +107,11 @@ def unfit(scenario: Scenario, settings: Settings) -> Iterator[InputError]:
         remedy = "Leave the baseline out, or let a model take this part."
         what = f"baseline={baseline} cannot include human participants"
         yield InputError(what, where=f"participant {people[0]}", remedy=remedy)
+    try:
+        with templates(settings.prompts):
+            pass
+    except InputError as error:
+        yield error
     if baseline is None:
         try:  # what packages have must be there before the first word
             for module in settings.modules:

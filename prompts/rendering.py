@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.machinery import SourceFileLoader
@@ -27,6 +28,8 @@ from pydantic import PrivateAttr
 from ..state.errors import PerSimChatError
 from ..state.kinds import added
 from ..state.plain_text import clean
+from ..state.templates import ENDING
+from . import own
 from .blocks import Block, Item
 
 TAGS: Final = (
@@ -125,10 +128,38 @@ def _source(name: str) -> str:
     raise TemplateNotFound(name)
 
 
-@cache
+Own = tuple[tuple[str, str], ...]
+"""Templates of one's own: the names of their files, and their texts."""
+
+_IN_FORCE: ContextVar[Own] = ContextVar("prompts", default=())
+_FIXED: Final = ("evaluation", "personas")
+"""Folders whose templates belong to no conversation, and cannot be replaced."""
+
+
+@contextmanager
+def templates(prompts: Mapping[str, str]) -> Iterator[None]:
+    """Render with these templates, by name, in the place of those shipped (the setting `prompts`).
+
+    Raises:
+        InputError: one of them cannot be filled in (`prompts/own.py`).
+    """
+    token = _IN_FORCE.set(tuple((f"{name}{ENDING}", text) for name, text in prompts.items()))
+    try:
+        _environment()
+        yield
+    finally:
+        _IN_FORCE.reset(token)
+
+
 def _environment() -> ImmutableSandboxedEnvironment:
+    return _environment_with(_IN_FORCE.get())
+
+
+@lru_cache(maxsize=64)
+def _environment_with(given: Own) -> ImmutableSandboxedEnvironment:
+    texts = dict(given)
     environment = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(lambda name: texts[name] if name in texts else _source(name)),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalize,
@@ -138,7 +169,16 @@ def _environment() -> ImmutableSandboxedEnvironment:
     environment.filters["line"] = lambda value: Markup(one_line(str(value)))
     environment.filters["listed"] = lambda values: Markup(", ".join(one_line(str(v)) for v in values))
     environment.globals["item"] = worded_item
+    if given:
+        packages = [_folder_of(kind.TEMPLATES) for kind in added().values() if kind.TEMPLATES]
+        known = {**_OURS, **{name: path for folder in packages for name, path in _templates(folder).items()}}
+        shipped = {name: _source(name) for name, path in known.items() if path.parent.name not in _FIXED}
+        own.check(texts, shipped, environment)
     return environment
+
+
+_FAULTS: Final = (TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a template can raise."""
 
 
 @contextmanager
@@ -146,19 +186,23 @@ def _named(template: str) -> Iterator[None]:
     """Name the template in errors about it."""
     try:
         yield
-    except TemplateError as error:
+    except _FAULTS as error:
         line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
-        raise PerSimChatError(
-            f"the template {template}{line} cannot be filled in: {error.message}",
-            remedy="Correct the template; templates are in prompts/templates.",
-        ) from error
+        why = error.message if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
+        what = f"the template {template}{line} cannot be filled in: {why}"
+        raise PerSimChatError(what, remedy="Correct the template.") from error
+
+
+def worded_item(item: Item) -> Markup:
+    """An item in words."""
+    return _worded(item, _IN_FORCE.get())
 
 
 @lru_cache(maxsize=8192)
-def worded_item(item: Item) -> Markup:
-    """An item in words. Most items stand in many prompts; each is worded once."""
+def _worded(item: Item, given: Own) -> Markup:
+    """An item in the words of these templates. Most items stand in many prompts; each is worded once."""
     with _named("_item.jinja"):
-        worded = _environment().get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
+        worded = _environment_with(given).get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
     return Markup(worded.strip("\n") + "\n")
 
 
@@ -246,14 +290,20 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
     return [SystemMessage(parts["system"]), RenderedMessage.of(source, parts["user"])]
 
 
-@cache
-def prompt_hash(package: str = "") -> str:
+def prompt_hash(package: str = "", prompts: Mapping[str, str] | None = None) -> str:
     """A hash of templates, 16 hexadecimal digits: runs with the same hash have the same prompts. Blocks.
 
     Args:
         package: one that adds a kind of conversation, whose templates count, too.
+        prompts: templates of one's own, which count in the place of those shipped.
     """
-    digest = hashlib.sha256()
-    for name in [*_OURS, *(_templates(_folder_of(package)) if package else ())]:
-        digest.update(f"{name}\0{_source(name)}\0".encode())
+    return _hash(package, tuple((prompts or {}).items()))
+
+
+@cache
+def _hash(package: str, given: Own) -> str:
+    digest, texts = hashlib.sha256(), {f"{name}{ENDING}": text for name, text in given}
+    names = dict.fromkeys([*_OURS, *(_templates(_folder_of(package)) if package else ()), *texts])
+    for name in names:
+        digest.update(f"{name}\0{texts[name] if name in texts else _source(name)}\0".encode())
     return digest.hexdigest()[:16]

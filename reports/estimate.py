@@ -31,7 +31,7 @@ from ..nodes.baselines.script import WRITER, script_prompt
 from ..nodes.debates.judge import judge_name
 from ..nodes.onlookers import ANALYST, SELECTOR
 from ..personas.catalogue import judge_persona
-from ..prompts import render
+from ..prompts import render, templates
 from ..runs.events import Totals
 from ..runs.folder.parts import totals, totals_by
 from ..state.baselines.rounds import sides, worded
@@ -202,6 +202,11 @@ def estimate(
         InputError: a model's name is wrong, there are too many utterances, or there is no room for one round.
     """
     refuse_unfit(scenario, settings)
+    with templates(settings.prompts):
+        return _estimated(scenario, settings, utterances, silent=silent)
+
+
+def _estimated(scenario: Scenario, settings: Settings, utterances: int | None, *, silent: bool) -> Estimate:
     if scenario.story is not None:
         return Estimate(scenario.story.most_said(settings.rounds), story_rows(scenario, settings))
     settings = with_limit(settings, scenario.guide, len(scenario.participants))

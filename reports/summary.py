@@ -158,6 +158,9 @@ class Summary(_Part):
     modules: list[str] = Field(
         default=[], exclude_if=is_empty, description="modules of installed packages; left out if there were none"
     )
+    prompts: list[str] = Field(
+        default=[], exclude_if=is_empty, description="templates of one's own; left out if there were none"
+    )
     questions: list[PutQuestion] = Field(
         default=[], exclude_if=is_empty, description="those that a focus group's moderator put; left out elsewhere"
     )
@@ -338,6 +341,7 @@ def summarise(record: Record) -> Summary:
         if manifest.scenario.story
         else manifest.settings.given.get("ablation", []),
         modules=manifest.settings.given.get("modules", []),
+        prompts=list(manifest.settings.given.get("prompts", [])),
         questions=[
             PutQuestion(number=said.question, turn=said.turn, text=said.text)
             for said in record.utterances

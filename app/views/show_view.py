@@ -92,6 +92,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "minds without", listed(summary.ablation)
     if summary.modules:
         yield "own modules", listed(summary.modules)
+    if summary.prompts:
+        yield "own prompts", listed(summary.prompts)
     yield "ending", ending(summary)
     yield from _outcome(summary)
     for put in summary.questions:

@@ -18,6 +18,7 @@ from ...runs.folder.listing import is_there, list_runs
 from ...runs.folder.lock import is_held
 from ...runs.folder.reading import read_manifest
 from ...runs.folder.run_folder import RUN
+from ...state.configuration import load_settings
 from ...state.errors import InputError, MissingExtraError, PerSimChatError
 from ...state.scenario import Scenario
 from ...state.settings import Settings
@@ -317,15 +318,23 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def refuse_model_files(settings: Mapping[str, Any]) -> None:
-    """Refuse a model, or a scorer of pruning, that is given by the path of its file.
+    """Refuse a model, or a scorer of pruning, that is given by the path of its file, and templates.
 
     Args:
-        settings: by name, which may be dotted; `model`, `agent_models`, `module_models` and `pruning.scorer` count.
+        settings: by name, which may be dotted; `model`, `agent_models`, `module_models`, `prompts` and `pruning.scorer`
+            count.
 
     Raises:
         InputError: one of the models is `llamacpp:` and a path, where files from `persimchat models get` have names
-            instead; or the scorer is not the one that pages offer.
+            instead; or the scorer is not the one that pages offer, or the prompts not those with which the page was
+            started.
     """
+    if (own := settings.get("prompts")) and own != load_settings().prompts:
+        raise InputError(
+            "prompts are a folder on the server's machine, which users of the page cannot choose",
+            where="setting prompts",
+            remedy="Begin the run on the command line, or start the page with PERSIMCHAT_PROMPTS=FOLDER.",
+        )
     for name, given in _parts(settings):
         if name == "pruning.scorer":
             refuse_other_scorer(given)

@@ -27,6 +27,7 @@ from ...models.ledger import NotRecorded
 from ...models.naming import ModelName, parse_model_name
 from ...models.recording import Worked
 from ...models.registry import model_name, ready_model
+from ...prompts import templates
 from ...prompts.blocks import Block, avoid, estimated_tokens
 from ...prompts.fitting import Dropped, Question
 from ...prompts.spans import Unit, spans, together, units_of, without
@@ -106,10 +107,11 @@ async def foreseen(prompt: Prompt, mind: Step, settings: Settings) -> Pruned:
     Raises:
         ModelError, InputError: as `pruned`.
     """
-    whole, gone = _without_whole_blocks(prompt, settings)
-    asked = Question.of(whole.template, whole.filled(mind))
-    scores = await _scores(asked, whole, mind, settings, []) if settings.pruning.strength > 0 else _Scores([])
-    record = _result(whole, gone, scores.values, mind, settings, 0)[1]
+    with templates(settings.prompts):
+        whole, gone = _without_whole_blocks(prompt, settings)
+        asked = Question.of(whole.template, whole.filled(mind))
+        scores = await _scores(asked, whole, mind, settings, []) if settings.pruning.strength > 0 else _Scores([])
+        record = _result(whole, gone, scores.values, mind, settings, 0)[1]
     return record.model_copy(update={"query": "prompt"})
 
 

@@ -247,7 +247,12 @@ def opened_with(last: Opened, settings: Settings) -> Opened:
     given["companion"] = settings.companion.model_dump(
         mode="json", exclude_unset=True, exclude={"world", "agent", "person"}
     )
-    changed = {"settings": public(given), "prompt_hash": prompt_hash(), "versions": versions(), "at": present()}
+    changed = {
+        "settings": public(given),
+        "prompt_hash": prompt_hash(prompts=settings.prompts),
+        "versions": versions(),
+        "at": present(),
+    }
     return last.model_copy(update=changed)
 
 

@@ -108,7 +108,7 @@ class RecordedSettings(Open):
     @property
     def prompts_now(self) -> str:
         """The hash of the prompts that a conversation with these settings has today."""
-        return prompt_hash(kinds_of(self.given)[0].TEMPLATES)
+        return prompt_hash(kinds_of(self.given)[0].TEMPLATES, self.given.get("prompts"))
 
 
 class JudgementCounts(Stored):
@@ -251,7 +251,7 @@ class Manifest(Begun, _End):
             settings=RecordedSettings(**public(settings.model_dump(mode="json"))),
             models=_without_secrets(models),
             outside_models=_without_secrets(outside),
-            prompt_hash=prompt_hash(settings.kind.TEMPLATES),
+            prompt_hash=prompt_hash(settings.kind.TEMPLATES, settings.prompts),
             versions=versions(),
         )
 

@@ -31,6 +31,7 @@ from ..setting import (
     said,
     setting,
 )
+from ..templates import templates_in
 from .companion import CompanionSettings
 
 MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *ADDED["mode"])
@@ -179,6 +180,17 @@ class Thinking(Group):
             if name in SHIPPED:
                 raise ValueError(f"{name} is a module of every mind; a package's needs another name")
         return list(dict.fromkeys(value))
+
+
+class Prompts(Group):
+    """In whose words models are asked."""
+
+    prompts: dict[str, str] = setting(dict, exclude_if=lambda value: not value)
+
+    @field_validator("prompts", mode="before")
+    @classmethod
+    def _of_folder(cls, value: Any) -> Any:
+        return templates_in(value)
 
 
 class Ties(Group):
@@ -341,6 +353,7 @@ class _Shipped(
     Closing,
     Wording,
     Register,
+    Prompts,
     Tongue,
     Ties,
     Thinking,

@@ -216,7 +216,7 @@ def test_a_mistake_in_a_template_is_one_clear_line(source: str, what: str, monke
         render("utterance")
     assert str(found.value).startswith("the template utterance.jinja")
     assert what in str(found.value)
-    assert found.value.remedy == "Correct the template; templates are in prompts/templates."
+    assert found.value.remedy == "Correct the template."
 
 
 def test_the_hash_names_the_words():

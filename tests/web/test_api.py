@@ -194,6 +194,7 @@ async def test_bad_input(api: httpx.AsyncClient, method: str, path: str, body: A
         {"model": "llamacpp:/etc/passwd"},
         {"model": "offline", "agent_models": {"Jarmila Dvořáčková": " LLAMACPP:x.gguf"}},
         {"model": "offline", "module_models": {"perception": "llamacpp:x.gguf"}},
+        {"model": "offline", "prompts": {"_item": "x"}},
     ],
 )
 async def test_a_model_is_not_chosen_by_a_path(api: httpx.AsyncClient, web: WebContext, run: LiveRun, models: Any):

@@ -174,6 +174,15 @@ def test_a_scorer_is_not_chosen_by_a_path(settings: dict[str, Any]):
     refuse_model_files({"pruning": {"scorer": "smollm2", "lambda": 0.5}, "model": "offline"})
 
 
+def test_prompts_are_those_with_which_the_page_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "_item.jinja").write_text("- {{ kind }}\n")
+    own = {"prompts": {"_item": "- {{ kind }}\n"}}
+    with pytest.raises(InputError, match="users of the page cannot choose"):
+        refuse_model_files(own)
+    monkeypatch.setenv("PERSIMCHAT_PROMPTS", str(tmp_path))
+    refuse_model_files(own)
+
+
 async def test_who_waits_too_long_is_told():
     forecasts, end = Forecasts(limit_s=0.05), asyncio.Event()
 

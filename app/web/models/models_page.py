@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +44,7 @@ class _FilesCard:
     def __init__(self, downloads: Downloads, choose: Callable[[str], object]) -> None:
         self._downloads, self._choose = downloads, choose
         self._stored: list[Stored] | None = None
-        self._loads: list[tuple[str, str]] = []
+        self._loads: Sequence[tuple[str, str]] = ()
         self._lines: list[_Line] = []
         with card(t("models.files")) as self._card:
             ui.label(t("models.files_about")).classes("text-sm muted")
@@ -75,7 +75,7 @@ class _FilesCard:
         if stored != self._stored:
             self._stored = stored
             self._draw(stored)
-        states = [(load.name, load.state) for load in loads]
+        states = tuple((load.name, load.state) for load in loads)
         if states != self._loads:
             self._loads = states
             self._loading.clear()

@@ -24,8 +24,11 @@ from .form import RULES, Form
 from .scenario_files import NameTaken, SavedSetups, file_name, scenario_text, servers_in, uploaded
 from .setting_field import EMBEDDINGS, error_of, is_seen, setting_field
 
-ELSEWHERE: Final = ("agent_models", "companion", "mode", "max_messages", "model", "answer_format", "choices")
-"""Filled in elsewhere on the page; of no use to conversations."""
+ELSEWHERE: Final = (
+    *("agent_models", "companion", "mode", "max_messages", "model", "answer_format", "choices"),
+    "prompts",
+)
+"""Filled in elsewhere on the page, or not there at all; of no use to conversations."""
 GROUPS: Final[dict[str, tuple[Group, ...]]] = {
     "talk": ("conversation", "judge"),
     "minds": ("agents", "speaking"),

@@ -89,6 +89,12 @@ def _refuse_files(path: Path) -> None:
                     remedy="Write the persona out, or name a shipped one.",
                 )
     settings = document.data.get("settings")
+    if isinstance(settings, Mapping) and isinstance(settings.get("prompts"), str):
+        raise InputError(
+            "an uploaded set-up cannot name folders",
+            where=document.where(("settings", "prompts")),
+            remedy="Leave prompts out.",
+        )
     store = settings.get("store") if isinstance(settings, Mapping) else None
     if isinstance(store, str) and "://" not in store and store.strip() not in (RUN, EPHEMERAL):
         raise InputError(
