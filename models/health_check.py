@@ -37,6 +37,8 @@ from .registry import ready_model, speaks
 from .schemas import prompt_schema
 from .waiting import waiting_for
 
+LISTING: Final = ("ollama", "openai")
+"""The providers whose server lists its models, whatever its address is."""
 _CONNECT_S: Final = 30.0
 """The most seconds until a server takes a connection; `timeout_s` if that is less."""
 _FEW: Final = 16
@@ -123,19 +125,23 @@ async def _there(embedding: str, settings: Settings) -> InputError | ModelError 
     return None
 
 
-async def served_models(address: str, timeout_s: float) -> list[str]:
+async def served_models(place: str, timeout_s: float) -> list[str]:
     """The models that a server lists, in its order.
 
     Args:
-        address: as `http://localhost:8000/v1`.
+        place: an address, as `http://localhost:8000/v1`, or one of `LISTING`, which is asked with its key.
         timeout_s: the most seconds to wait for it.
 
     Raises:
         InputError: the address is none, has credentials, or is link-local.
         ModelError: nothing there answers in time, or not with a list of models.
     """
-    address = server_address(address.strip(), "the address of the server")
-    server = _Server(ModelName(address, "compatible", "", address), Settings(timeout_s=timeout_s))
+    if place in LISTING:
+        name = parse_model_name(f"{place}:any")
+    else:
+        address = server_address(place.strip(), "the address of the server")
+        name = ModelName(address, "compatible", "", address)
+    server = _Server(name, Settings(timeout_s=timeout_s))
     status, body = await server.request("GET", "/models")
     names = _names(body)
     if names is None:

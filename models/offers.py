@@ -53,14 +53,12 @@ class Offer:
         id: the beginning of its models' names; `file`, `server` and `other` stand for names of other forms.
         name: its proper name; empty where pages use words of their language.
         keys: the environment variables that it needs; empty if none.
-        models: some of its models, as suggestions.
         elsewhere: whether its library finds the key elsewhere, too.
     """
 
     id: str
     name: str = ""
     keys: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
     elsewhere: bool = False
 
 
@@ -71,21 +69,21 @@ OFFERS: Final[Mapping[str, Offer]] = MappingProxyType(
             Offer(OFFLINE),
             Offer(FILE),
             Offer(SERVER),
-            Offer(OLLAMA, "Ollama", models=("llama3.2", "qwen2.5:7b", "gemma3")),
-            Offer("openai", "OpenAI", ("OPENAI_API_KEY",), ("gpt-4o-mini", "gpt-4o", "gpt-4.1-mini")),
-            Offer("anthropic", "Anthropic", ("ANTHROPIC_API_KEY",), ("claude-3-5-haiku-latest",)),
+            Offer(OLLAMA, "Ollama"),
+            Offer("openai", "OpenAI", ("OPENAI_API_KEY",)),
+            Offer("anthropic", "Anthropic", ("ANTHROPIC_API_KEY",)),
             Offer("azure", "Azure OpenAI", ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")),
             Offer("bedrock", "Amazon Bedrock", ("AWS_ACCESS_KEY_ID",), elsewhere=True),
             Offer("cohere", "Cohere", ("COHERE_API_KEY",)),
-            Offer("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",), ("deepseek-chat",)),
+            Offer("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",)),
             Offer("fireworks", "Fireworks AI", ("FIREWORKS_API_KEY",)),
-            Offer("google_genai", "Google Gemini", ("GOOGLE_API_KEY",), ("gemini-2.0-flash",)),
+            Offer("google_genai", "Google Gemini", ("GOOGLE_API_KEY",)),
             Offer("google_vertexai", "Google Vertex AI", ("GOOGLE_APPLICATION_CREDENTIALS",), elsewhere=True),
-            Offer("groq", "Groq", ("GROQ_API_KEY",), ("llama-3.3-70b-versatile",)),
+            Offer("groq", "Groq", ("GROQ_API_KEY",)),
             Offer("huggingface", "Hugging Face", ("HUGGINGFACEHUB_API_TOKEN",)),
-            Offer("mistralai", "Mistral AI", ("MISTRAL_API_KEY",), ("mistral-small-latest",)),
+            Offer("mistralai", "Mistral AI", ("MISTRAL_API_KEY",)),
             Offer("openrouter", "OpenRouter", ("OPENROUTER_API_KEY",)),
-            Offer("perplexity", "Perplexity", ("PPLX_API_KEY",), ("sonar",)),
+            Offer("perplexity", "Perplexity", ("PPLX_API_KEY",)),
             Offer("together", "Together AI", ("TOGETHER_API_KEY",)),
             Offer("xai", "xAI", ("XAI_API_KEY",)),
             Offer(OTHER),

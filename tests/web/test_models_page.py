@@ -71,6 +71,30 @@ async def test_what_a_server_has(user: User, server: LoopbackServer):
     await user.should_see("It works")
 
 
+async def test_what_openai_has_is_asked_on_a_click_with_the_key(
+    user: User, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+):
+    server.tells["/v1/models"] = {"data": [{"id": "test-model"}]}
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    await user.open("/models")
+    one(user, "model-provider").set_value("openai")
+    await user.should_see("The key is set")
+    assert server.told == []
+    user.find("model-look").click()
+    await user.should_see("The server has one model.")
+    assert server.told == [("/v1/models", "Bearer sk-mine")]
+    assert one(user, "model-name").value == "gpt-4o-mini", "What was chosen stays"
+    user.find("model-name").trigger("blur")
+    assert "does not list this model" in one(user, "model-name").error
+    one(user, "model-provider").set_value("anthropic")
+    assert one(user, "model-name").value == "", "Nothing is suggested that nobody has listed"
+    one(user, "model-name").set_value("any")
+    user.find("model-name").trigger("blur")
+    assert one(user, "model-name").error is None
+    await user.should_not_see(marker="model-look")
+
+
 async def test_an_address_that_nobody_answers(user: User):
     await user.open("/models")
     one(user, "model-provider").set_value("server")

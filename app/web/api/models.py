@@ -298,7 +298,6 @@ class ProviderInfo(BaseModel):
     key: Key
     variables: list[str] = Field(description="environment variables that the status is about")
     missing_packages: list[str] = Field(description="what pip would have to install")
-    models: list[str] = Field(description="some of its models")
 
 
 class FileInfo(BaseModel):

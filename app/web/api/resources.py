@@ -51,8 +51,8 @@ async def list_models(web: Web) -> form.ModelsInfo:
 
 def _provider(id_: str) -> dict[str, Any]:
     offer, (key, variables) = OFFERS[id_], key_of(id_)
-    more = {"variables": variables, "missing_packages": missing_packages(id_), "models": offer.models}
-    return {"id": id_, "name": offer.name or id_, "key": key, **{name: list(of) for name, of in more.items()}}
+    lists = {"variables": list(variables), "missing_packages": list(missing_packages(id_))}
+    return {"id": id_, "name": offer.name or id_, "key": key, **lists}
 
 
 @models.post("/test", response_model=form.TestedInfo)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from nicegui import ui
 
-from ....models.health_check import check_model, reach, served_models
+from ....models.health_check import LISTING, check_model, reach, served_models
 from ....models.local.files import stored
-from ....models.naming import OFFLINE, parse_model_name, server_address
+from ....models.naming import DEFAULT, OFFLINE, parse_model_name, server_address
 from ....models.offers import (
     FILE,
     OFFERS,
@@ -53,7 +53,7 @@ class ModelPicker:
     def __init__(self, value: str, on_change: Callable[[str], object], *, none: str = "") -> None:
         self._on_change, self._none = on_change, none
         self._parts = self._read(value)
-        self._served: dict[str, list[str]] = {}
+        self._served: dict[Parts, list[str]] = {}
         self._showing = False
         with ui.column().classes("w-full gap-2"):
             with ui.row().classes("w-full items-start gap-2"):
@@ -63,16 +63,14 @@ class ModelPicker:
                 self._address.classes("grow basis-56 min-w-0").mark("model-address").without_auto_validation()
                 self._model = ui.input(t("models.model")).props(f"{FIELD} spellcheck=false")
                 self._model.classes("grow basis-44 min-w-0").mark("model-name").without_auto_validation()
-                with self._address.add_slot("append"):
-                    look = ui.button(icon="refresh", on_click=self._look).props("flat round dense size=sm color=grey-7")
-                    named(look, t("models.look")).mark("model-look")
-                    look.tooltip(t("models.look"))
                 with self._model.add_slot("append"):
+                    look = ui.button(icon="refresh", on_click=self._look).props("flat round dense size=sm color=grey-7")
+                    named(look, t("models.look")).mark("model-look").tooltip(t("models.look"))
                     choose = ui.button(icon="arrow_drop_down").props("flat round dense size=sm color=grey-7")
                     named(choose, t("models.choose")).mark("model-choose")
                     with choose:
                         self._menu = ui.menu().props("auto-close max-height=50vh")
-                self._choose = choose
+                self._choose, self._lists = choose, look
             with ui.row().classes("w-full items-center gap-x-3 gap-y-1"):
                 self._status = _Line("model-key")
                 ui.space()
@@ -118,7 +116,7 @@ class ModelPicker:
         if not self._parts.model:
             self._model.error = t("models.name_missing")
             return
-        served = self._served.get(self._parts.address, [])
+        served = self._served.get(self._server, [])
         if served and self._parts.model not in served:
             self._model.error = t("models.not_served")
             return
@@ -170,31 +168,35 @@ class ModelPicker:
         self._parts = Parts(provider, address=USUAL_ADDRESSES[0] if provider == SERVER else "")
         if provider == FILE:
             self._parts = replace(self._parts, model=next(iter(_files()), ""))
-        elif provider in OFFERS and OFFERS[provider].models and provider != OLLAMA:
-            self._parts = replace(self._parts, model=OFFERS[provider].models[0])
+        elif DEFAULT.startswith(f"{provider}:"):
+            self._parts = parts_of(DEFAULT)
         self._draw()
         self._on_change(self.value)
         return self._look(quietly=True) if provider in (SERVER, OLLAMA) else None
 
     async def _look(self, _: object = None, *, quietly: bool = False) -> None:
         """Ask the server which models it has, because somebody has clicked."""
-        parts = self._parts
-        address = parts.address if parts.provider == SERVER else parse_model_name(f"{OLLAMA}:any").base_url or ""
+        server = self._server
         try:
             with waits_told(self._waits()):
-                names = await served_models(address, patience_s())
+                names = await served_models(server.address or server.provider, patience_s())
         except PerSimChatError as error:
-            if self._parts.address == parts.address and self._parts.provider == parts.provider:
+            if self._server == server:
                 self._told.say("plain" if quietly else "bad", error.sentence)
             return
-        if (self._parts.provider, self._parts.address) != (parts.provider, parts.address):
+        if self._server != server:
             return
-        self._served[parts.address] = names
+        self._served[server] = names
         self._told.say("good", t("models.served", n=len(names)))
-        if names and self._parts.model not in names:
+        if names and self._parts.model not in names and server.provider in (SERVER, OLLAMA):  # these are for talking
             self._parts = replace(self._parts, model=names[0])
             self._on_change(self.value)
         self._draw(keep=True)
+
+    @property
+    def _server(self) -> Parts:
+        """Whom the model belongs to."""
+        return replace(self._parts, model="")
 
     def _typed(self, *, address: str | None = None, model: str | None = None) -> None:
         if self._showing:
@@ -220,6 +222,7 @@ class ModelPicker:
             self._address.set_visibility(provider == SERVER)
             self._model.set_value(self._parts.model)
             self._model.set_visibility(provider not in (NONE, OFFLINE))
+            self._lists.set_visibility(provider in (SERVER, *LISTING))
             self._model.props["label"] = t("models.whole_name" if provider == OTHER else "models.model")
             self._model.update()
             self._address.error = self._model.error = None
@@ -244,12 +247,7 @@ class ModelPicker:
                 ui.menu_item(text, lambda name=name: self._model.set_value(name)).classes("text-sm")
 
     def _suggestions(self) -> dict[str, str]:
-        provider = self._parts.provider
-        if provider == FILE:
-            return _files()
-        served: Sequence[str] = self._served.get(self._parts.address, ()) if provider in (SERVER, OLLAMA) else ()
-        offer = OFFERS.get(provider)
-        return {name: name for name in served or (offer.models if offer is not None else ())}
+        return _files() if self._parts.provider == FILE else {name: name for name in self._served.get(self._server, ())}
 
 
 def status_of(parts: Parts) -> tuple[str, str]:
