@@ -114,6 +114,7 @@ class WantedAsking:
     budget_calls: options.BudgetCalls = None
     budget_tokens: options.BudgetTokens = None
     budget_usd: options.BudgetUsd = None
+    batch: options.Batch = False
     settings: options.SettingsFile = None
     assignments: options.Assignments = None
     yes: options.Yes = False
