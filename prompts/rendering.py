@@ -121,6 +121,8 @@ def _folder_of(package: str) -> Path:
 @cache
 def _source(name: str) -> str:
     """A template. Each is read as a module is, once, so that an event loop takes it that refuses other files."""
+    if Path(name).name != name:
+        raise TemplateNotFound(name)
     others = (_folder_of(kind.TEMPLATES) / name for kind in added().values() if kind.TEMPLATES)
     for path in [_OURS[name]] if name in _OURS else others:
         with suppress(FileNotFoundError):
@@ -169,6 +171,7 @@ def _environment_with(given: Own) -> ImmutableSandboxedEnvironment:
     environment.filters["line"] = lambda value: Markup(one_line(str(value)))
     environment.filters["listed"] = lambda values: Markup(", ".join(one_line(str(v)) for v in values))
     environment.globals["item"] = worded_item
+    del environment.globals["lipsum"], environment.filters["random"], environment.filters["safe"]
     if given:
         packages = [_folder_of(kind.TEMPLATES) for kind in added().values() if kind.TEMPLATES]
         known = {**_OURS, **{name: path for folder in packages for name, path in _templates(folder).items()}}
@@ -177,16 +180,12 @@ def _environment_with(given: Own) -> ImmutableSandboxedEnvironment:
     return environment
 
 
-_FAULTS: Final = (TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a template can raise."""
-
-
 @contextmanager
 def _named(template: str) -> Iterator[None]:
     """Name the template in errors about it."""
     try:
         yield
-    except _FAULTS as error:
+    except own.FAULTS as error:
         line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
         why = error.message if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
         what = f"the template {template}{line} cannot be filled in: {why}"
@@ -283,8 +282,8 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
     with _named(f"{template}.jinja"):
         loaded = _environment().get_template(f"{template}.jinja")
         parts = {
-            name: without_gaps("".join(part(loaded.new_context({**values, "block": block})))).strip()
-            for name, part in loaded.blocks.items()
+            name: without_gaps("".join(loaded.blocks[name](loaded.new_context({**values, "block": block})))).strip()
+            for name in own.BLOCKS
         }
     source = Source(template, tuple(data for data in shown if data.items), values)
     return [SystemMessage(parts["system"]), RenderedMessage.of(source, parts["user"])]
