@@ -166,6 +166,10 @@ def _parts(record: Record) -> dict[str, Any]:
     }
 
 
+LONGEST_VALUE: Final = 300
+"""The most characters that tables show of a value in which runs differ, such as a template."""
+
+
 def _one(models: Any) -> Any:
     """An agent's models by module; one name if it is the same for all modules."""
     names = list(models.values()) if isinstance(models, dict) else []

@@ -11,6 +11,7 @@ from ..runs.events import Totals
 from ..runs.folder.manifest import Branch, JudgementCounts, Resumed
 from ..state.plain_text import clean
 from ..state.stories.story import NOBODY
+from ..state.templates import SHIPPED
 from ..state.wording import localised, t, t_or
 
 UNKNOWN: Final = "–"
@@ -147,12 +148,18 @@ def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
     parts = []
     if branch is not None:
         why = f" ({spaced(branch.why)})" if branch.why else ""
-        changed = t("report.changed", what=compact(branch.changed)) if branch.changed else ""
+        changed = _changed(branch.changed)
         parts.append("; ".join(filter(None, [t("report.branch", of=branch.of, turn=branch.turn) + why, changed])))
     for again in resumed:
         begun = t("report.resumed") if again.turn is None else t("report.resumed_at", turn=again.turn)
-        parts.append(f"{begun} ({t('report.changed', what=compact(again.changed))})" if again.changed else begun)
+        parts.append(f"{begun} ({_changed(again.changed)})" if again.changed else begun)
     return "; ".join(parts)
+
+
+def _changed(settings: dict[str, Any]) -> str:
+    """What was changed, in words; of templates only their names."""
+    prompts = {"prompts": list(settings["prompts"]) or SHIPPED} if "prompts" in settings else {}
+    return t("report.changed", what=compact({**settings, **prompts})) if settings else ""
 
 
 def compact(value: Any) -> str:

@@ -24,6 +24,8 @@ ENVIRONMENT: Final = "environment"
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
 
+_WHOLE: Final = ("prompts",)
+"""Settings that are a mapping and one value all the same."""
 NOT_SETTINGS: Final = frozenset(
     {
         "PERSIMCHAT_SHARED",
@@ -155,6 +157,8 @@ def _require_known(path: tuple[str, ...], where: str) -> None:
 
 def _typed(text: str, path: Location, where: str) -> Any:
     """Parse text as a value. For a setting that takes text it stays text, except that `null` means None."""
+    if path == ("prompts",) and not text.lstrip().startswith("{"):
+        return text.strip()  # a folder, whatever its name looks like
     takes = expected(Settings, path)
     if takes.startswith(("text", "one of")):
         return None if text.strip() in ("null", "~") else text.strip()
@@ -180,9 +184,9 @@ def _check(document: Document, where: str) -> None:
 
 
 def _joined(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
-    """Two sources as one: the later wins, mappings key by key."""
+    """Two sources as one: the later wins, mappings but those in `_WHOLE` key by key."""
     joined = dict(earlier)
     for key, value in later.items():
-        both = isinstance(joined.get(key), Mapping) and isinstance(value, Mapping)
+        both = isinstance(joined.get(key), Mapping) and isinstance(value, Mapping) and key not in _WHOLE
         joined[key] = _joined(joined[key], value) if both else value
     return joined

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+from .plain_text import without_credentials
 
 ENDING: Final = ".jinja"
 """The ending of a template's file."""
@@ -26,23 +29,45 @@ def templates_in(given: Any) -> Any:
         return given
     if given == SHIPPED:
         return {}
-    folder = Path(given).expanduser()
-    if not folder.is_dir():
+    folder = _home(Path(given))
+    if not str(given).strip() or not folder.is_dir():
         raise ValueError(f"prompts={str(given)!r} is no folder; give one with templates (utterance{ENDING}, …)")
     found: dict[str, str] = {}
-    files = sorted(folder.rglob(f"*{ENDING}"))
+    files = sorted(path for path in folder.rglob(f"[!.]*{ENDING}") if path.is_file() and not _is_hidden(path, folder))
     if not 0 < len(files) <= _MOST:
         raise ValueError(f"prompts={str(given)!r} has {len(files)} templates (NAME{ENDING}); give 1 to {_MOST}")
     for file in files:
         try:
-            text = file.read_bytes()
-            if len(text) > _LONGEST:
-                raise ValueError(f"{file} in prompts is too large; keep it below {_LONGEST:,} bytes")
             if file.stem in found:
                 raise ValueError(f"prompts={str(given)!r} has two templates {file.name}; keep one of them")
-            found[file.stem] = text.decode("utf-8-sig")
+            found[file.stem] = file.read_text("utf-8-sig") if file.stat().st_size <= _LONGEST else "x" * (_LONGEST + 1)
         except OSError as error:
             raise ValueError(f"{file} in prompts cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{file} in prompts is no text in UTF-8; save it as UTF-8") from error
     return dict(sorted(found.items()))
+
+
+def usable(templates: dict[str, str]) -> dict[str, str]:
+    """Templates, as they were given.
+
+    Raises:
+        ValueError: one is too long, or has an address with a password, which a run's record would lack.
+    """
+    for name, text in templates.items():
+        if len(text) > _LONGEST:
+            raise ValueError(f"{name}{ENDING} in prompts is too long; keep it below {_LONGEST:,} characters")
+        if without_credentials(text) != text:
+            raise ValueError(f"{name}{ENDING} in prompts has an address with a password; leave the password out")
+    return templates
+
+
+def _home(path: Path) -> Path:
+    """The path, with the user's own folder for ~, as far as there is one."""
+    with suppress(RuntimeError):
+        return path.expanduser()
+    return path
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -8,11 +8,12 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from ...reports.diff import Comparison, End
+from ...reports.diff import LONGEST_VALUE, Comparison, End
 from ...reports.diff_charts import PrunedDifference, Standpoint, WordedWithout
 from ...reports.diff_parting import MindDifference, Parting, Recall, Said
 from ...reports.words import UNKNOWN, compact, count, spaced, whole, why_over
 from ...runs.folder.lines import edited
+from ...state.plain_text import shortened
 from ...state.wording import listed
 from .tables import Look, apart, facts, table
 
@@ -222,7 +223,7 @@ def _stands(one: Standpoint | None) -> list[tuple[str, str]]:
 
 
 def _value(value: object) -> str:
-    return UNKNOWN if value is None else compact(value)
+    return UNKNOWN if value is None else shortened(compact(value), LONGEST_VALUE)
 
 
 def _end(end: End, after: int | None) -> Iterable[tuple[str, str]]:

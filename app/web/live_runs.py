@@ -22,6 +22,7 @@ from ...state.configuration import load_settings
 from ...state.errors import InputError, MissingExtraError, PerSimChatError
 from ...state.scenario import Scenario
 from ...state.settings import Settings
+from ...state.templates import SHIPPED
 from .board import Board, board_of, earlier_totals
 
 _MODELS: Final = ("model", "agent_models", "module_models")
@@ -329,12 +330,7 @@ def refuse_model_files(settings: Mapping[str, Any]) -> None:
             instead; or the scorer is not the one that pages offer, or the prompts not those with which the page was
             started.
     """
-    if (own := settings.get("prompts")) and own != load_settings().prompts:
-        raise InputError(
-            "prompts are a folder on the server's machine, which users of the page cannot choose",
-            where="setting prompts",
-            remedy="Begin the run on the command line, or start the page with PERSIMCHAT_PROMPTS=FOLDER.",
-        )
+    refuse_prompts(settings)
     for name, given in _parts(settings):
         if name == "pruning.scorer":
             refuse_other_scorer(given)
@@ -344,6 +340,26 @@ def refuse_model_files(settings: Mapping[str, Any]) -> None:
                 "choose",
                 where="setting model",
                 remedy="Store it with persimchat models get and use its name, or begin the run on the command line.",
+            )
+
+
+def refuse_prompts(settings: Mapping[str, Any]) -> None:
+    """Refuse templates other than the shipped ones and those with which the page was started; no folder is read.
+
+    Args:
+        settings: by name, which may be dotted.
+
+    Raises:
+        InputError: there are others.
+    """
+    for name, given in settings.items():
+        if name.partition(".")[0] == "prompts" and given not in (None, {}, SHIPPED):
+            if name == "prompts" and given == load_settings().prompts:
+                continue
+            raise InputError(
+                "prompts are a folder on the server's machine, which users of the page cannot choose",
+                where="setting prompts",
+                remedy="Begin the run on the command line, or start the page with PERSIMCHAT_PROMPTS=FOLDER.",
             )
 
 

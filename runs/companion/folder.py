@@ -32,7 +32,7 @@ from ...graph.companion.companion import COMPANION
 from ...graph.companion.records import PLACE, ties_of
 from ...memory.store import held_store
 from ...models.redaction import short
-from ...prompts import prompt_hash
+from ...prompts import prompt_hash, templates
 from ...state.companion import Exchange, Tie, person_key
 from ...state.companion.place import Place
 from ...state.configuration import load_settings
@@ -238,7 +238,8 @@ def companion_settings(
             given[name] = {key: value for part in parts for key, value in part.items()}
     made = load_settings(file, scenario=given, **arguments)
     refuse_others(made)
-    return made
+    with templates(made.prompts):
+        return made
 
 
 def opened_with(last: Opened, settings: Settings) -> Opened:

@@ -31,7 +31,7 @@ from ..setting import (
     said,
     setting,
 )
-from ..templates import templates_in
+from ..templates import templates_in, usable
 from .companion import CompanionSettings
 
 MODES: Final[tuple[str, ...]] = ("discussion", "debate", "story", *ADDED["mode"])
@@ -191,6 +191,11 @@ class Prompts(Group):
     @classmethod
     def _of_folder(cls, value: Any) -> Any:
         return templates_in(value)
+
+    @field_validator("prompts")
+    @classmethod
+    def _usable(cls, value: dict[str, str]) -> dict[str, str]:
+        return usable(value)
 
 
 class Ties(Group):

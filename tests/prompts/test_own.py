@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from persimchat.prompts import prompt_hash, render, templates
 from persimchat.prompts.blocks import heard
+from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.settings import Settings
 
@@ -150,7 +152,10 @@ def test_a_folder(tmp_path: Path):
         ("", b"", "is no folder"),
         ("notes.txt", b"", "has 0 templates"),
         ("_item.jinja", b"\xff", "_item.jinja in prompts is no text in UTF-8"),
-        ("_item.jinja", b"x" * 100_001, "_item.jinja in prompts is too large; keep it below 100,000 bytes"),
+        ("_item.jinja", b"x" * 100_001, "_item.jinja in prompts is too long; keep it below 100,000 characters"),
+        ("_item.jinja", b"https://petr:secret@x.org", "_item.jinja in prompts has an address with a password"),
+        (".item.jinja", b"x", "has 0 templates"),
+        (".hidden/_item.jinja", b"x", "has 0 templates"),
         ("a/_item.jinja", b"a", "has two templates _item.jinja; keep one"),
     ],
 )
@@ -163,3 +168,24 @@ def test_a_folder_that_cannot_be_read(file: str, content: bytes, said: str, tmp_
         (folder / "_item.jinja").write_bytes(content)
     with pytest.raises(ValueError, match=said):
         Settings.model_validate({"prompts": str(folder)})
+
+
+@pytest.mark.parametrize("given", ["", " ", "~nosuchuser/words", 5, ["a"], {"_item": 3}])
+def test_what_is_no_folder(given: Any):
+    with pytest.raises(ValueError, match="prompts"):
+        Settings.model_validate({"prompts": given})
+
+
+def test_what_is_no_plain_file_is_passed_over(tmp_path: Path):
+    os.mkfifo(tmp_path / "_rules.jinja")
+    (tmp_path / "_item.jinja").write_text("x")
+    assert Settings.model_validate({"prompts": tmp_path}).prompts == {"_item": "x"}
+
+
+@pytest.mark.parametrize("name", ["2024", "my: words", "null"])
+def test_a_folder_is_read_as_it_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "_item.jinja").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    assert load_settings(environment={"PERSIMCHAT_PROMPTS": name}).prompts == {"_item": "x"}
+    assert parse_assignment(f"prompts={name}") == ("prompts", name)

@@ -16,6 +16,7 @@ from persimchat.personas.scenario import load_scenario, make_scenario
 from persimchat.prompts import prompt_hash
 from persimchat.reports.estimate import estimate
 from persimchat.reports.summary import summarise
+from persimchat.reports.words import lineage
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError
@@ -87,6 +88,26 @@ async def test_a_run_goes_on_with_the_templates_that_it_began_with(folder: Path,
         server.requests.clear()
         await persimchat.abranch(begun.folder, 1, prompts="shipped", out=tmp_path)
         assert asked(server) and not any(NOTICE in text for text in asked(server))
+
+
+async def test_a_mapping_takes_the_place_of_the_one_before(tmp_path: Path):
+    first, second = {"_rules": "Mine.\n"}, {"_data_notice": "Yours.\n"}
+    begun = await persimchat.asimulate("Tea?", 2, max_messages=1, model="offline", prompts=first, out=tmp_path)
+    for given in ({}, second):
+        branched = await persimchat.abranch(begun.folder, 0, prompts=given, out=tmp_path)
+        found = read_run(Path(str(branched.folder))).manifest
+        assert found.settings.given.get("prompts", {}) == given
+        told = lineage(found.branch, [])
+        assert "prompts _data_notice" in told if given else "prompts shipped" in told
+        assert "Yours" not in told
+
+
+def test_a_companion_is_not_opened_with_a_template_that_cannot_be_filled_in(tmp_path: Path):
+    more = {"model": "offline", "world": tmp_path / "w"}
+    with pytest.raises(InputError, match="has no value no_such"):
+        persimchat.companion(FERRY, "Oda", "Petr", prompts={"_data_notice": "{{ no_such }}"}, **more)
+    with persimchat.companion(FERRY, "Oda", "Petr", **more) as oda:
+        oda.say("Good day.")
 
 
 async def test_two_at_once_do_not_mix(folder: Path):

@@ -195,12 +195,16 @@ async def test_bad_input(api: httpx.AsyncClient, method: str, path: str, body: A
         {"model": "offline", "agent_models": {"Jarmila Dvořáčková": " LLAMACPP:x.gguf"}},
         {"model": "offline", "module_models": {"perception": "llamacpp:x.gguf"}},
         {"model": "offline", "prompts": {"_item": "x"}},
+        {"model": "offline", "prompts": "/usr"},
+        {"model": "offline", "prompts._item": "x"},
     ],
 )
 async def test_a_model_is_not_chosen_by_a_path(api: httpx.AsyncClient, web: WebContext, run: LiveRun, models: Any):
     given = {"topic": "Tea?", **OFFLINE, "settings": models}
     refused = [await api.post("/api/runs", json=given)]
-    if models["model"] != "offline":
+    if any(name.startswith("prompts") for name in models):
+        refused.append(await api.post("/api/estimate", json=given))
+    if models["model"] != "offline" or len(refused) > 1:
         refused.append(await api.post(f"/api/runs/{run.run}/branch", json={"turn": 1, "settings": models}))
         refused.append(await api.post(f"/api/runs/{run.run}/resume", json={"settings": models}))
     for answer in refused:

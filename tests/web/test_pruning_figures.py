@@ -177,8 +177,10 @@ def test_a_scorer_is_not_chosen_by_a_path(settings: dict[str, Any]):
 def test_prompts_are_those_with_which_the_page_was_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "_item.jinja").write_text("- {{ kind }}\n")
     own = {"prompts": {"_item": "- {{ kind }}\n"}}
-    with pytest.raises(InputError, match="users of the page cannot choose"):
-        refuse_model_files(own)
+    for settings in (own, {"prompts": "/etc"}, {"prompts._item": "- {{ kind }}\n"}, {"prompts": {"_item": "x"}}):
+        with pytest.raises(InputError, match="users of the page cannot choose"):
+            refuse_model_files(settings)
+    refuse_model_files({"prompts": "shipped"})
     monkeypatch.setenv("PERSIMCHAT_PROMPTS", str(tmp_path))
     refuse_model_files(own)
 

@@ -167,7 +167,7 @@ def test_the_environment_s_password_is_not_shown():
         (b"topic: a\nparticipants:\n  - persona: ../x.yaml\n  - Ha\n", "cannot name files"),
         (b"topic: a\nparticipants:\n  - {name: A, description: b, include: ../../x}\n  - Ha\n", "cannot name files"),
         (b"topic: a\nparticipants: [Jarmila, Ha]\nsettings: {store: ../../x}\n", "cannot name folders"),
-        (b"topic: a\nparticipants: [Jarmila, Ha]\nsettings: {prompts: /etc}\n", "cannot name folders"),
+        (b"topic: a\nparticipants: [Jarmila, Ha]\nsettings: {prompts: /etc}\n", "cannot have prompts of its own"),
         (b"\xff\xfe", "not UTF-8"),
         (b"x" * 1_000_001, "too large"),
         (b"", "empty"),

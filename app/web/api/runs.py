@@ -42,7 +42,7 @@ from ....state.settings import Mode, Settings
 from ..board import Board
 from ..chat.interview import begun
 from ..context import WebContext
-from ..live_runs import LiveRun
+from ..live_runs import LiveRun, refuse_prompts
 from ..personas.library import Library
 from ..shared.runs import Scored, asked_about, open_record, read_plan
 from . import models
@@ -68,6 +68,7 @@ async def understood(web: WebContext, wanted: models.Conversation) -> tuple[Scen
     """The scenario and the settings that a request asks for; raises InputError if they are wrong."""
     own = list((await asyncio.to_thread(Library(web.library).personas)).values())
     given = {name: value for name, value in wanted if name not in ("topic", "participants")}
+    refuse_prompts(given.get("settings") or {})
     people = [_participant(one, own) for one in wanted.participants] or list(default_participants())
     scenario = make_scenario(wanted.topic, people, **given)
     settings = load_settings(None, scenario=scenario.settings)

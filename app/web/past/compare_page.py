@@ -12,7 +12,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from ....reports.charts.model import Chart
-from ....reports.diff import Comparison, Difference, End, Share, compare
+from ....reports.diff import LONGEST_VALUE, Comparison, Difference, End, Share, compare
 from ....reports.diff_charts import overlays
 from ....reports.diff_parting import Parting, Piece, word_changes
 from ....reports.words import compact, spaced, whole
@@ -93,7 +93,7 @@ def _set_to(what: str, given: Any) -> str:
     name = _setting(what)
     if name and given in specs()[name].options:
         return option_of(name, str(given))
-    return t("past.unknown") if given is None else compact(given)
+    return t("past.unknown") if given is None else shortened(compact(given), LONGEST_VALUE)
 
 
 # What differs between two runs: where they part and why, shares, ends and settings, as cards

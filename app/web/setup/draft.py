@@ -228,7 +228,7 @@ class Draft:
     @classmethod
     def of(cls, scenario: Scenario) -> Draft:
         """The draft of a scenario."""
-        settings = dict(scenario.settings)
+        settings = {name: value for name, value in scenario.settings.items() if name != "prompts"}  # the server's own
         models: Mapping[str, str] = settings.pop("agent_models", None) or {}
         seats = [
             Seat(persona, models.get(persona.name, ""), list(scenario.social_goals.get(persona.name, [])))
@@ -412,7 +412,8 @@ def read_draft(text: str) -> Draft:
     if not isinstance(given, dict) or not {"topic", "seats", "settings"} <= given.keys():
         raise ValueError("no draft")
     draft = _DRAFT.validate_python(given)
-    draft.settings = {name: value for name, value in draft.settings.items() if name in Settings.model_fields}
+    known = Settings.model_fields.keys() - {"prompts"}
+    draft.settings = {name: value for name, value in draft.settings.items() if name in known}
     return draft
 
 

@@ -16,6 +16,7 @@ from ....runs.folder.manifest import public
 from ....state.document import MAX_BYTES, read_document, yaml_text
 from ....state.errors import InputError
 from ....state.plain_text import without_marks
+from ....state.templates import SHIPPED
 from .draft import Draft, Seat, without_keys
 
 _LONGEST: Final = 60
@@ -89,9 +90,9 @@ def _refuse_files(path: Path) -> None:
                     remedy="Write the persona out, or name a shipped one.",
                 )
     settings = document.data.get("settings")
-    if isinstance(settings, Mapping) and isinstance(settings.get("prompts"), str):
+    if isinstance(settings, Mapping) and settings.get("prompts") not in (None, {}, SHIPPED):
         raise InputError(
-            "an uploaded set-up cannot name folders",
+            "an uploaded set-up cannot have prompts of its own",
             where=document.where(("settings", "prompts")),
             remedy="Leave prompts out.",
         )
