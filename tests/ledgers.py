@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 from langchain_core.runnables.config import set_config_context
@@ -18,7 +18,6 @@ from persimchat.models.recording import Row
 from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
 RIGHT = {"reasoning": "because", "need_to_talk": 7}
 WORDS = "Well, I would rather walk home."
 

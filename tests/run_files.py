@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,12 @@ from persimchat.runs.kinds import CONVERSATION
 def read_records(path: str | Path) -> list[dict[str, Any]]:
     """The records of a JSON Lines file."""
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def read_table(path: str | Path) -> list[dict[str, str]]:
+    """The rows of a CSV table."""
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
 
 
 def logged(folder: str | Path, kind: str) -> list[dict[str, Any]]:

@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from persimchat.graph.stories.story import build_story
 from persimchat.models.offline.chat_model import OfflineChatModel
 from persimchat.personas.scenario import make_scenario
 from persimchat.state.conversation import utterances
+from persimchat.state.errors import ModelError
 from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
 NAMES = ("Ada Lind", "Bo Vik", "Cy Dahl", "Dee Ek", "Eva Holm", "Finn Roth", "Gro Aas")
@@ -50,6 +53,29 @@ async def last_of(states: AsyncIterator[Any]) -> dict[str, Any]:
     async for state in states:
         found = state
     return found
+
+
+async def hold(made: Scenario, **settings: Any) -> dict[str, Any]:
+    """The last state of a story that is held for one round with the offline model, or what stands in its place."""
+    given = made.model_dump(by_alias=True, exclude={"settings"})
+    chosen = Settings(**{**made.settings, "model": "offline", "rounds": 1, **settings})
+    config: Any = {"configurable": {"thread_id": "story"}}
+    return await last_of(build_story().astream(given, config, context=chosen, stream_mode="values"))
+
+
+def done(state: dict[str, Any], do: str, *names: str) -> list[dict[str, Any]]:
+    """What happened of a kind, to these or to anybody."""
+    return [one for one in state["happenings"] if one["do"] == do and (not names or one["speaker"] in names)]
+
+
+def failing(*names: str) -> Any:
+    """An answer that is an error of the model for these characters."""
+
+    def answer(name: str, _: Any) -> Any:
+        if name in names:
+            raise ModelError("no such model", model="offline", agent=name)
+
+    return answer
 
 
 class Telling:

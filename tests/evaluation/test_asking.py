@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from evaluation.judging import GOALS, TIES, run_about
+from fixtures import Refused
 from group_runs import MODERATOR, WORDS
 from hypothesis import given as over
 from hypothesis import strategies as st
@@ -45,9 +45,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read_judgements(folder) == [row(), row(2, score=None, missing="refused", calls=2, cost_usd=0.5)]
 
 
-def test_answers_have_a_file_of_their_own_where_they_are_about_no_run(
-    tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_answers_have_a_file_of_their_own_where_they_are_about_no_run(tmp_path: Path, refused: Refused) -> None:
     place = AnswerFile(tmp_path / "some.sqlite", "judgement", RecordedJudgement)
     assert read_answers(place, RecordedJudgement) == {}
     for one in (row(), row(2), row(2)):
@@ -61,7 +59,7 @@ def test_answers_have_a_file_of_their_own_where_they_are_about_no_run(
     refused(lambda: read_answers(place, RecordedJudgement), "damaged", str(place.path))
 
 
-def test_a_run_that_is_worked_on_is_left_alone(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_run_that_is_worked_on_is_left_alone(tmp_path: Path, refused: Refused) -> None:
     folder = run_about(tmp_path)
 
     def write() -> None:
@@ -148,19 +146,19 @@ def test_a_task_is_topic_participants_and_seed(tmp_path: Path) -> None:
     assert one.task != read_conversation(run_about(tmp_path, "Milk?")).task
 
 
-def test_words_of_people_stay_here_unless_allowed(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_words_of_people_stay_here_unless_allowed(tmp_path: Path, refused: Refused) -> None:
     conversation = read_conversation(write_steered(tmp_path))
     assert conversation.people
     refused(lambda: without_people([conversation], allowed=False), conversation.run, "--with-people")
     without_people([conversation], allowed=True)
 
 
-def test_a_run_in_which_nothing_was_said_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_run_in_which_nothing_was_said_is_refused(tmp_path: Path, refused: Refused) -> None:
     folder = write_run(tmp_path, [utterance(1, PEOPLE[0], heard_by=[PEOPLE[1]])])
     refused(lambda: read_conversation(folder), "nothing was said", str(folder))
 
 
-def test_outputs_of_a_target(refused: Callable[..., str]) -> None:
+def test_outputs_of_a_target(refused: Refused) -> None:
     scenario = {**manifest()["scenario"], "relationships": TIES}
     outputs = {"scenario": scenario, "utterances": [utterance(1, PEOPLE[0]), utterance(2, PEOPLE[1], heard_by=["x"])]}
     outputs |= {"settings": {"seed": 3, "social_goals": True}, "stop_reason": "closed", "run": "r"}

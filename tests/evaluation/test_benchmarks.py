@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
 import yaml
+from fixtures import Refused, Write
 from hypothesis import given
 from hypothesis import strategies as st
 from offenders import check_each
@@ -24,7 +24,6 @@ from persimchat.personas.scenario import make_scenario
 from persimchat.state.debates.answers import parse_answer
 from persimchat.state.errors import InputError
 
-Write = Callable[..., Path]
 OWN: dict[str, list[dict[str, Any]]] = yaml.safe_load(Path(formats.__file__).with_name("own.yaml").read_text("utf-8"))
 COPIES = {
     "gsm8k": "gsm8k_test.jsonl",
@@ -153,12 +152,9 @@ def test_the_file_of_another_benchmark_is_refused(write: Write) -> None:
         ("ecqa", b'q_text,q_op1,q_op2,q_op3,q_op4,q_op5,q_ans\n"a"b,1,2,3,4,5,1\n', ", after line 1"),
     ],
 )
-def test_broken_files(name: str, data: bytes, where: str, write: Write) -> None:
+def test_broken_files(name: str, data: bytes, where: str, write: Write, refused: Refused) -> None:
     path = write("data", data)
-    with pytest.raises(InputError) as caught:
-        read_items(name, path)
-    assert f"{path}{where}" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    refused(lambda: read_items(name, path), f"{path}{where}")
 
 
 def test_rows_of_several_lines_keep_their_place(write: Write) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from evaluation.judging import REASON, Planned, run_about
+from fixtures import Refused
 from langsmith import Client, evaluate
 from langsmith.schemas import Example
 from loopback.langsmith import LangSmithServer
@@ -188,7 +189,7 @@ def test_a_budget_holds_for_all_calls_of_an_evaluator(judge: LoopbackServer) -> 
     assert len(judge.bodies()) == 2
 
 
-def test_bad_arguments(refused: Callable[..., str]) -> None:
+def test_bad_arguments(refused: Refused) -> None:
     refused(lambda: dimension("BEI", by="openai:gpt-4o"), "'BEI'", "'BEL'")
     refused(lambda: dimension("BEL", by="offline"), "offline model cannot judge")
     refused(lambda: dimension("BEL", by="openai:gpt-4o", repeats=0), "repeats")

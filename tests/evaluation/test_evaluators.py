@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from langsmith import Client, aevaluate, evaluate
@@ -101,7 +102,7 @@ def test_consensus_and_the_right_answer() -> None:
     assert correct(vague, {"answer": "yes"})["score"] == 0
 
 
-def test_a_reference_that_is_no_answer_is_refused(refused: Callable[..., str]) -> None:
+def test_a_reference_that_is_no_answer_is_refused(refused: Refused) -> None:
     debate = outputs((ADA, "Yes"), conclusion=concluded("Yes."), answer_format="yesno")
     refused(lambda: correct(debate, {"answer": "maybe"}), "'maybe'", "answer", "answer_format=yesno")
 
@@ -195,7 +196,7 @@ def test_a_conversation_that_fails_is_a_row_with_its_error() -> None:
     assert "Tea? (failed)" in table(rows)
 
 
-def test_what_is_wrong_with_an_example_is_said(refused: Callable[..., str]) -> None:
+def test_what_is_wrong_with_an_example_is_said(refused: Refused) -> None:
     def odd(outputs: dict[str, Any], inputs: dict[str, Any], colour: str) -> dict[str, Any]:
         return {"key": colour, "score": len(outputs) + len(inputs)}
 
@@ -219,7 +220,7 @@ def said(inputs: dict[str, Any]) -> dict[str, Any]:
     return {"transcript": inputs["topic"]}
 
 
-def test_an_evaluator_is_a_function(refused: Callable[..., str]) -> None:
+def test_an_evaluator_is_a_function(refused: Refused) -> None:
     refused(lambda: evaluate_locally(small(), said, [3]), "function")  # type: ignore[list-item]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from evaluation.judging import run_about
+from fixtures import Refused, Write
 
 from persimchat.evaluation.asking import Questions
 from persimchat.evaluation.pairs import (
@@ -114,7 +115,7 @@ def test_equal_conversations_are_a_tie_that_nobody_is_asked_for(tmp_path: Path) 
     )
 
 
-def test_runs_are_matched_by_task(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_runs_are_matched_by_task(tmp_path: Path, refused: Refused) -> None:
     a, b = group(tmp_path, "a", ("x", "y", "z")), group(tmp_path, "b", ("z", "x", "y"))
     assert [(pair.a.run, pair.b.run) for pair in matched(a, b)] == [("a-x", "b-x"), ("a-y", "b-y"), ("a-z", "b-z")]
     refused(lambda: matched(a, b[:1]), "--a", "a-x, a-y", "--b")
@@ -123,7 +124,7 @@ def test_runs_are_matched_by_task(tmp_path: Path, refused: Callable[..., str]) -
     refused(lambda: matched(a, a), "both sides")
 
 
-def test_labels_of_people(judged: Make, write: Callable[..., Path], refused: Callable[..., str]) -> None:
+def test_labels_of_people(judged: Make, write: Write, refused: Refused) -> None:
     pairs, part = judged("x", "y", "z", k=1)
     win, loss = ([(8, 6)], [(8, 6)]), ([(5, 6)], [(5, 6)])
     result = result_of((pairs, part), win, loss, loss)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_stories import AINO, OLLE, TUULI, VEIKKO, asked, happened, recorded
 
-from persimchat.evaluation.statistics.intervals import proportion
 from persimchat.evaluation.stories import (
     CHARACTERS,
     FORMS,
@@ -216,11 +215,6 @@ def test_winners(tmp_path: Path):
         assert decided is not None
         assert decided.ceded is None, "Olle is no main character and has nothing to give up"
     assert settled(recorded(tmp_path / "none"), story) is None
-
-
-def test_the_interval_of_a_share():
-    found = proportion(7, 20)
-    assert (found.low, found.high) == pytest.approx((0.154, 0.592), abs=5e-4)
 
 
 def test_supporters_by_round_and_changes_of_side(tmp_path: Path):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +12,14 @@ from typing import Any
 
 import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
+from evaluation.statistics.test_effects import PUBLISHED
 from evaluation.surveys import MODEL, answers_of, csv_of, held_runs, key_of
 from evaluation.surveys import SYSTEMS as THREE
+from fixtures import Refused, Write
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from run_files import read_table
 from run_folders import HOSTILE, PEOPLE, write_steered
 
 from persimchat.evaluation.csv_rows import read_rows
@@ -52,7 +53,6 @@ from persimchat.evaluation.survey.results import (
 )
 from persimchat.state.errors import InputError
 
-Refused = Callable[..., str]
 SYSTEMS = ["minds", "turns", "script"]
 
 
@@ -120,11 +120,6 @@ def test_ids(number: int, seed: int):
 FILES = {ITEMS, PAGE, TEMPLATE, INSTRUCTIONS, CONSENT, KEY}
 
 
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, strict=True))
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Held]:
     """Twelve conversations: four topics and three systems."""
@@ -139,7 +134,7 @@ def written(held: list[Held], out: Path, systems: tuple[str, ...] = THREE, **abo
 def test_the_files(runs: list[Held], tmp_path: Path):
     out = written(runs, tmp_path / "survey", by="method")
     assert {path.name for path in out.iterdir()} == FILES
-    items, key = table(out / ITEMS), read_key(out)
+    items, key = read_table(out / ITEMS), read_key(out)
     assert [row["item"] for row in items] == [item.item for item in key.items]
     assert [(row["topic"], row["label"], row["order"]) for row in items[:4]] == [
         ("1", "A", "1"), ("1", "B", "2"), ("1", "C", "3"), ("2", "A", "1"),
@@ -151,14 +146,14 @@ def test_the_files(runs: list[Held], tmp_path: Path):
     assert all((item.utterances, item.words) == (5, 30) for item in key.items)
     page = (out / PAGE).read_text(encoding="utf-8")
     assert [item.item for item in key.items if f'id="{item.item}"' not in page] == []
-    asked = [row["item"] for row in table(out / TEMPLATE)]
+    asked = [row["item"] for row in read_table(out / TEMPLATE)]
     assert asked == [*(item.item for item in key.items), "realistic", "improve"]
 
 
 def test_the_key_says_what_each_excerpt_is_of(runs: list[Held], tmp_path: Path):
     """The words of a system's utterances have its number in them."""
     out = written(runs, tmp_path / "survey")
-    excerpts = {row["item"]: row["excerpt"] for row in table(out / ITEMS)}
+    excerpts = {row["item"]: row["excerpt"] for row in read_table(out / ITEMS)}
     for item in read_key(out).items:
         assert f"({THREE.index(item.system)} 1)" in excerpts[item.item]
         assert item.run.startswith(item.system)
@@ -203,7 +198,7 @@ def test_text_is_data(tmp_path: Path):
     assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
     assert not re.search(r"https?://|<[^>]+\bon\w+=", page)
     assert "default-src 'none'" in page
-    items = table(out / ITEMS)
+    items = read_table(out / ITEMS)
     assert items[0]["about"].startswith("'=cmd|")
     assert all(len(row["excerpt"].splitlines()) == 2 for row in items), "an utterance is one line, and forges no other"
     assert not re.search("[\x00-\x08\x1b\u202e]", (out / ITEMS).read_text(encoding="utf-8"))
@@ -268,7 +263,6 @@ def test_a_key_that_is_no_key(runs: list[Held], tmp_path: Path, refused: Refused
 # Answers of raters: what is read, and what is refused with its line, whole or not at all
 
 
-Write = Callable[..., Path]
 ANSWERED = key_of()
 GOOD = ("R1", "t1s0", 7, "")
 
@@ -384,13 +378,6 @@ def test_any_columns_may_be_allowed(write: Write, refused: Refused):
 # What ratings come to: known values, the rater as the unit, and the figures that were published beside it
 
 
-KRIPPENDORFF = (
-    "1 2 3 3 2 1 4 1 2 . . .",
-    "1 2 3 3 2 2 4 1 2 5 . 3",
-    ". 3 3 3 2 3 4 2 2 5 1 .",
-    "1 2 3 3 2 4 4 1 2 5 1 .",
-)
-"""Four raters and twelve items, as four topics of three systems have them; a point stands for no rating."""
 FRIEDMAN = {"R1": (8, 6, 5), "R2": (7, 5, 6), "R3": (9, 7, 6)}
 
 
@@ -399,8 +386,9 @@ def of(answers: Answers, **about: int) -> SurveyResult:
 
 
 def krippendorff() -> Answers:
+    """The published ratings of four raters, of four topics of three systems."""
     items = [item.item for item in key_of().items]
-    rows = {f"R{n}": row.split() for n, row in enumerate(KRIPPENDORFF, start=1)}
+    rows = {f"R{n}": row.split() for n, row in enumerate(PUBLISHED, start=1)}
     return answers_of(
         {rater: {item: int(v) for item, v in zip(items, row, strict=True) if v != "."} for rater, row in rows.items()}
     )
@@ -482,10 +470,7 @@ def test_the_tables(tmp_path: Path):
     paths = write_tables(found, tmp_path / "out")
     assert [path.name for path in paths] == [*(f"{name}.csv" for name in TABLES), CODEBOOK]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in paths}
-    read = {}
-    for name in TABLES:
-        with (tmp_path / "out" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            read[name] = list(csv.DictReader(file))
+    read = {name: read_table(tmp_path / "out" / f"{name}.csv") for name in TABLES}
     assert {name: len(rows) for name, rows in read.items()} == {
         "ratings": 41, "summary": 3, "comparisons": 6, "agreement": 3, "comments": 2,
     }  # fmt: skip
@@ -499,7 +484,7 @@ def test_the_tables(tmp_path: Path):
         assert [column for column in rows[0] if f"| `{column}` |" not in part] == []
 
 
-def test_tables_that_cannot_be_written(tmp_path: Path, refused: Callable[..., str]):
+def test_tables_that_cannot_be_written(tmp_path: Path, refused: Refused):
     (tmp_path / "file").write_text("", encoding="utf-8")
     refused(lambda: write_tables(of(krippendorff()), tmp_path / "file"), "cannot be written", "--out")
 

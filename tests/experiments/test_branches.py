@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from run_files import drop
+from small_experiment import Make
 
-from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments import run_experiment
 from persimchat.experiments.api import prepare
 from persimchat.experiments.driver import check_cells
 from persimchat.experiments.estimate import estimates
@@ -25,7 +26,6 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
-Make = Callable[..., Experiment]
 SAY = "Jarmila: I will never drink tea again."
 
 
@@ -98,12 +98,12 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("branch", "grid", "words"), WRONG, ids=[str(number) for number in range(len(WRONG))])
 def test_what_cannot_be_branched_is_refused(
-    make: Make, kept: Path, refused: Callable[..., str], branch: dict[str, Any], grid: dict[str, Any], words: Any
+    make: Make, kept: Path, refused: Refused, branch: dict[str, Any], grid: dict[str, Any], words: Any
 ):
     refused(lambda: plan(make(base=base(kept, **branch), grid=grid)), *words)
 
 
-def test_a_run_without_its_checkpoints_is_refused(make: Make, kept: Path, tmp_path: Path, refused: Callable[..., str]):
+def test_a_run_without_its_checkpoints_is_refused(make: Make, kept: Path, tmp_path: Path, refused: Refused):
     bare = tmp_path / "bare"
     shutil.copytree(kept, bare)
     with sqlite3.connect(bare / "run.sqlite") as database:
@@ -155,7 +155,7 @@ def test_a_branch_that_was_killed_goes_on(make: Make, kept: Path, tmp_path: Path
 
 
 def test_a_turn_without_a_checkpoint_is_refused_before_the_first_call(
-    make: Make, kept: Path, tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    make: Make, kept: Path, tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ):
     from persimchat.runs.run import branch
     from persimchat.runs.run.resume_input import no_turn

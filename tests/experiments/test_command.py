@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from experiment_tables import rows
-from small_experiment import SMALL
+from small_experiment import SMALL, Capsys, Make, planned
 
 from persimchat.app.cli import main
 from persimchat.evaluation.statistics.claims import paired
 from persimchat.evaluation.statistics.intervals import mean_over_tasks, stats
-from persimchat.experiments import Experiment
-from persimchat.experiments.api import Results, report_on
 from persimchat.experiments.comparing import Comparison
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 from persimchat.experiments.report import forest
 from persimchat.state.errors import InputError, MachineError
 
-Make = Callable[..., Experiment]
-Capsys = pytest.CaptureFixture[str]
 
-
-def test_an_estimate(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
-    make()
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are given in the folder of the file."""
     monkeypatch.chdir(tmp_path)
+
+
+def test_an_estimate(make: Make, tmp_path: Path, capsys: Capsys):
+    make()
     assert main(["experiment", "estimate", "small.yaml"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("small: 4 conversations (method 2 × seed 2)\noffline: about ")
@@ -46,9 +44,8 @@ def test_an_estimate(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not (tmp_path / "results").exists()
 
 
-def test_what_is_wrong(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_what_is_wrong(make: Make, tmp_path: Path, capsys: Capsys):
     make(grid={"memroy_filtering": [True]})
-    monkeypatch.chdir(tmp_path)
     for arguments, words in (
         (["run", "missing.yaml"], "there is no such file"),
         (["run", "small.yaml"], "Did you mean 'memory_filtering'?"),
@@ -61,9 +58,8 @@ def test_what_is_wrong(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "results").exists()
 
 
-def test_a_small_budget_is_refused(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_a_small_budget_is_refused(make: Make, capsys: Capsys):
     make()
-    monkeypatch.chdir(tmp_path)
     assert main(["experiment", "run", "small.yaml", "--yes", "--budget-calls", "3"]) == 2
     assert "budget_calls=3 is below what the smallest cell is expected to use" in capsys.readouterr().err
 
@@ -71,7 +67,6 @@ def test_a_small_budget_is_refused(make: Make, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.proof
 def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     make(grid={"seed": {"from": 0, "count": 200}})
-    monkeypatch.chdir(tmp_path)
     with Path(os.devnull).open(encoding="utf-8") as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
         assert main(["experiment", "run", "small.yaml"]) == 2
@@ -79,21 +74,8 @@ def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "results").exists()
 
 
-TASKS = [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Milk?"}]
 UNPRICED = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": "m@http://127.0.0.1:9/v1"}}
 REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "an unknown setting": ({"grid": {"memroy_filtering": [True]}}, ("small.yaml", "grid", "'memory_filtering'?")),
-    "a large grid": (
-        {"grid": {"seed": {"from": 0, "count": 150}, "utterance_words": list(range(10, 90))}},
-        ("12,000 cells: 150 (seed) × 80 (utterance_words)", "--many"),
-    ),
-    "a cell that settings refuse": (
-        {"grid": {"method": ["mad"], "seed": [3]}},
-        ("cell (method: mad, seed: 3)", "mode=debate", "exclude: [{method: mad, seed: 3}]"),
-    ),
-    "a sample of too many": ({"tasks": {"list": TASKS, "sample": 3}}, ("small.yaml:", "there are 2", "tasks.sample")),
-    "two tasks with one id": ({"tasks": {"list": TASKS[:1] * 2}}, ("two tasks have the id 'a'", "tasks.list[1]")),
-    "an empty topic": ({"tasks": {"list": [{"id": "a", "topic": ""}]}}, ("small.yaml:", "tasks.list[0].topic")),
     "a price that is not known": (
         {"base": UNPRICED, "limits": {"budget_usd": 5}},
         ("the price of m@http://127.0.0.1:9/v1 is not known", "prices"),
@@ -105,21 +87,13 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "slots of a model that nobody asks": ({"limits": {"slots": {"gpt": 3}}}, ("'gpt'", "limits.slots.gpt", "offline")),
     "a rate of nothing": ({"limits": {"requests_per_second": {"offline": 0}}}, ("limits.requests_per_second",)),
-    "a run that is not there": ({"base": {"branch": {"run": "x", "at": 1}}}, ("there is no run 'x'", "base.branch")),
-    "a person": (
-        {"base": {"topic": "Tea?", "participants": ["Jarmila", {"name": "Eva", "human": True}]}},
-        ("Eva is a person", "human: true"),
-    ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_a_file_says_wrongly(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, case: str
-):
+def test_what_a_file_says_wrongly(make: Make, tmp_path: Path, capsys: Capsys, case: str):
     """One line: what, where, what to do; nothing is held or written."""
     fields, words = REFUSED[case]
-    monkeypatch.chdir(tmp_path)
     with (tmp_path / "small.yaml").open("w", encoding="utf-8") as file:
         yaml.safe_dump({**SMALL, "grid": {}, **fields}, file, allow_unicode=True, sort_keys=False)
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
@@ -138,7 +112,6 @@ def test_many_cells_are_allowed_where_they_are_meant(make: Make, monkeypatch: py
 
 def test_another_folder(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     """That of another experiment is refused; changed cells are counted, and it asks."""
-    monkeypatch.chdir(tmp_path)
     place = Place(tmp_path / "results" / "small")
     with place.driven():
         place.keep(plan(make()))
@@ -154,8 +127,7 @@ def test_another_folder(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "the folder of another experiment, 'small'" in capsys.readouterr().err
 
 
-def test_comparisons_need_the_extra(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
-    monkeypatch.chdir(tmp_path)
+def test_comparisons_need_the_extra(make: Make, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     make(compare=[{"by": "method"}])
     stats.cache_clear()
     for name in ("scipy", "scipy.stats"):  # another test may have loaded it
@@ -170,14 +142,6 @@ def test_comparisons_need_the_extra(make: Make, tmp_path: Path, monkeypatch: pyt
 
 
 HOSTILE = "<script>alert(1)</script>"
-
-
-def planned(experiment: Experiment, path: Path) -> Results:
-    """The results of an experiment that nobody has run."""
-    place = Place(path)
-    with place.driven():
-        place.keep(plan(experiment))
-    return report_on(experiment, place)
 
 
 def test_what_was_not_held_is_missing(make: Make, tmp_path: Path):
@@ -199,8 +163,7 @@ def test_text_of_files_is_data(make: Make, tmp_path: Path):
     assert "<script" not in report and "&lt;script&gt;" in report
     assert not re.search(r"https?://|\bon\w+=", report)
     assert "default-src 'none'" in report
-    with (tmp_path / "x" / "tables" / "cells.csv").open(encoding="utf-8", newline="") as file:
-        cells = list(csv.DictReader(file))
+    cells = rows(tmp_path / "x", "cells")
     assert [row["wording"] for row in cells] == [HOSTILE, "'=1+1"]
     assert cells[1]["topic"] == "'=cmd|x"
     assert len(results.rows("cells")) == 2
@@ -313,7 +276,6 @@ def test_a_folder_can_be_moved_and_held_again(
 
 
 def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
-    monkeypatch.chdir(tmp_path)
     planned(make(), tmp_path / "results" / "small")
     before = sorted((path, path.stat().st_mtime_ns) for path in Path("results").rglob("*"))
     assert main(["experiment", "report", "results/small", "--out", "else where"]) == 0
@@ -331,10 +293,7 @@ def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.proof
-def test_a_new_start_names_the_folder_that_is_there(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_new_start_names_the_folder_that_is_there(make: Make, tmp_path: Path, capsys: Capsys):
     planned(make(), tmp_path / "results" / "small")
     assert main(["experiment", "estimate", "small.yaml"]) == 0
     assert "A new start" not in capsys.readouterr().out
@@ -347,7 +306,7 @@ def test_a_new_start_names_the_folder_that_is_there(
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), "of a run"])
 def test_after_a_full_disk_the_same_command_goes_on(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, error: Any
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, error: Any
 ):
     full = OSError(errno.ENOSPC, "No space left on device")
     told = MachineError.caused_by(full, "the run cannot be kept", "run.sqlite").resumable(Path("results/small/runs/x"))
@@ -356,7 +315,6 @@ def test_after_a_full_disk_the_same_command_goes_on(
         raise error if isinstance(error, OSError) else told
 
     monkeypatch.setattr("persimchat.experiments.api.drive", failing)
-    monkeypatch.chdir(tmp_path)
     make()
     assert main(["experiment", "run", "small.yaml"]) == 4
     said = " ".join(capsys.readouterr().err.split())

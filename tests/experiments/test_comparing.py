@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
 from evaluation.judging import REASON, first_words, run_about, topic_in
+from fixtures import Refused, Serve
 from loopback.answering import natural_answer
 from loopback.scripted import task_of
-from loopback.server import LoopbackServer
+from small_experiment import Make, planned, report_of
 
 from persimchat.evaluation.pairs import Pair, PairResult
 from persimchat.evaluation.statistics.claims import family
@@ -22,11 +23,10 @@ from persimchat.evaluation.statistics.intervals import NUMBER
 from persimchat.evaluation.statistics.significance import Outcome, Verdict
 from persimchat.evaluation.transcripts import read_conversation
 from persimchat.experiments import Experiment, run_experiment
-from persimchat.experiments.api import Results, report_on
+from persimchat.experiments.api import Results
 from persimchat.experiments.comparing import compare, groups
 from persimchat.experiments.contests import CellPair, JudgedPair, PairVerdicts, beaten, contests
 from persimchat.experiments.file import Compare
-from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
 from persimchat.experiments.report import _environment, at_each_level
 from persimchat.experiments.robustness import Robustness, robustness
@@ -106,7 +106,6 @@ def test_a_cell_that_stands_for_several_levels_counts_for_each_and_is_not_compar
 # Which cells make a pair, and what verdicts come to; tasks are the unit, and groups have means over them
 
 
-Make = Callable[..., Experiment]
 BY = "m@http://127.0.0.1:9/v1"
 
 
@@ -158,7 +157,7 @@ def test_a_cell_that_stands_for_several_levels_makes_no_pair_with_itself(make: M
     ]  # fmt: skip
 
 
-def test_participants_in_another_order_are_the_same_people(make: Make, refused: Callable[..., str]):
+def test_participants_in_another_order_are_the_same_people(make: Make, refused: Refused):
     measure, _ = measure_of(
         make(grid={"order": ["listed", "reversed"]}, measures={"pairs": {"by": BY, "axis": "order"}})
     )
@@ -243,16 +242,8 @@ VARIANTS = {
 NOBODY = "m@http://127.0.0.1:9/v1"
 
 
-def planned(experiment: Experiment, path: Path) -> Results:
-    """The results of an experiment that nobody has run."""
-    place = Place(path)
-    with place.driven():
-        place.keep(plan(experiment))
-    return report_on(experiment, place)
-
-
 def words_of(results: Results) -> str:
-    text = (results.folder / "report.html").read_text(encoding="utf-8")
+    text = report_of(results)
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
 
 
@@ -384,9 +375,7 @@ def test_nothing_is_said_of_what_is_not_varied():
 
 
 @pytest.mark.proof
-def test_a_model_that_heeds_nothing_but_the_wording(
-    make: Callable[..., Experiment], serving: Callable[..., LoopbackServer], tmp_path: Path
-):
+def test_a_model_that_heeds_nothing_but_the_wording(make: Make, serving: Serve, tmp_path: Path):
     """Its answers flip with the wording and never with seed or order; two seeds are too few to call one reversed."""
 
     def answer(body: dict[str, Any]) -> Any:
@@ -420,7 +409,7 @@ def test_a_model_that_heeds_nothing_but_the_wording(
     assert levels["wording", "asked"] == (3, "undecided") and levels["wording", "softer"] == (-1, "undecided")
     assert levels["order", "listed"] == levels["order", "reversed"] == (1, "undecided")  # −1 to 3 over tasks
     assert {one.axis for one in results.robustness().contrasts} == {"wording", "order"}
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "the sign is the same at 1 of 2 levels" in report and "the sign is the same at 2 of 2 levels" in report
     assert "no difference could be shown: 1 on average" in report
     assert (results.folder / "tables" / "flips.csv").is_file()

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from experiment_tables import rows
 from run_folders import mind, utterance, write_events, write_run
+from small_experiment import Capsys, Make, report_of
 from typer.testing import CliRunner
 
 from persimchat.app.cli import app, main
@@ -28,7 +29,6 @@ from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, Planned, plan
 from persimchat.experiments.report_diversity import CAUTION, direction_of, published_shown, studied
 
-Make = Callable[..., Experiment]
 TASKS = {"list": [{"id": "tea", "topic": "Tea?"}, {"id": "milk", "topic": "Milk?"}]}
 SAID = {"Full": ["a b a b", "a b c"], "Less": ["a b d", "c c"]}
 """By setting, the words of each seed: the examples computed by hand."""
@@ -97,7 +97,7 @@ def test_settings_stand_side_by_side(make: Make, tmp_path: Path):
 @pytest.mark.proof
 def test_the_report_has_a_section(make: Make, tmp_path: Path):
     results = told(make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED), tmp_path, by_hand)
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     for words in (
         '<section class="card words-list" id="diversity"',
         "lexical: words, not meanings; not comparable with published sim",
@@ -143,7 +143,7 @@ def test_what_is_not_complete_does_not_count(make: Make, tmp_path: Path):
     )
     values = {(row["setting"], row["measure"]): row for row in results.rows("diversity")}
     assert values["Full", "dist_1"]["missing"] == "unequal numbers of dialogues"
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "Not complete, so they do not count: 1 conversation." in report
     assert "dist-N is not given" in report
 
@@ -154,14 +154,14 @@ def test_utterances_that_do_not_count_are_counted(make: Make, tmp_path: Path):
     for log in results.folder.glob("runs/*/run.sqlite"):
         write_events(log.parent, [("utterance", utterance(2, "Moderator", "go on"))])
     report_on(experiment, Place(results.folder))
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "Utterances that do not count: words of the moderator 2." in report
 
 
 def test_nothing_is_held_yet(make: Make, tmp_path: Path):
     results = told(make(grid=GRID, measures={"diversity": True}), tmp_path, lambda _: [])
     assert results.rows("diversity") == []
-    assert "No conversation is complete." in (results.folder / "report.html").read_text(encoding="utf-8")
+    assert "No conversation is complete." in report_of(results)
 
 
 def test_positions_and_groups(make: Make, tmp_path: Path):
@@ -173,7 +173,7 @@ def test_positions_and_groups(make: Make, tmp_path: Path):
     assert values["exclusive_1", None] == pytest.approx((1 / 4 + 2 / 5) / 2), "with itself: c is new, then d and e"
     assert values["dist_1", "1"] == pytest.approx((3 / 4 + 1) / 2)
     assert values["dist_1", "2"] == 0.5
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "By position in the dialogue" in report
     assert "itself, other seeds" in report
 
@@ -182,7 +182,7 @@ def test_positions_and_groups(make: Make, tmp_path: Path):
 def test_text_in_the_report_is_data(make: Make, tmp_path: Path):
     grid = {"variant": {"<b>Full": {}, "=1+1": {"model_temperature": 1.0}}, "seed": [0, 1]}
     results = told(make(grid=grid, measures=MEASURED), tmp_path, lambda each: ["<script>alert(1)</script>"])
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "<b>Full" not in report
     assert "&lt;b&gt;Full" in report
     assert "'=1+1" in {row["setting"] for row in rows(results.folder, "diversity")}
@@ -199,7 +199,7 @@ def test_text_in_the_report_is_data(make: Make, tmp_path: Path):
     ],
 )
 def test_wrong_options_are_refused_in_one_line(
-    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: Any, words: str
+    make: Make, tmp_path: Path, capsys: Capsys, given: Any, words: str
 ) -> None:
     with pytest.raises(Exception, match="diversity"):
         make(measures={"diversity": given})
@@ -344,7 +344,7 @@ async def test_each_study_runs_offline_at_a_small_size(name: str, small: Any, tm
     assert results.outcome is not None and not results.outcome.failed
     measured = {row["measure"] for row in results.rows("diversity")}
     assert {"sim", "dist_1", "dist_2", "dist_3"} <= measured
-    told = (results.folder / "report.html").read_text(encoding="utf-8")
+    told = report_of(results)
     assert "Another model, other cases: compare directions, not values." in told
 
 

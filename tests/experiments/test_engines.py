@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ import psutil
 import pytest
 from experiment_tables import VARYING, rows
 from run_files import logged
+from small_experiment import Capsys, Make
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, ray_engine, run_cell, run_experiment
@@ -33,8 +34,6 @@ from persimchat.models.limits import ModelLimit
 from persimchat.runs.folder.lock import is_held
 from persimchat.state.errors import InputError, MachineError, MissingExtraError, ModelError
 
-Make = Callable[..., Experiment]
-Capsys = pytest.CaptureFixture[str]
 SECRET = "a-password-of-somebody"
 
 

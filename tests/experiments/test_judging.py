@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -13,21 +11,21 @@ from typing import Any
 import pytest
 import scipy.stats
 from evaluation.judging import TIES, Planned, first_words, topic_in
+from experiment_tables import rows
+from fixtures import Refused, Serve
 from loopback.answering import Fault, natural_answer
 from loopback.scripted import task_of
-from loopback.server import LoopbackServer
 from run_files import drop, logged
 from run_folders import write_events
+from small_experiment import Capsys, Make, report_of
 
 from persimchat.app.cli import main
 from persimchat.evaluation import asking
-from persimchat.experiments import Experiment, run_experiment
-from persimchat.experiments.api import Results, prepare
+from persimchat.experiments import run_experiment
+from persimchat.experiments.api import prepare
 from persimchat.experiments.asking import spent_on_judging
 from persimchat.experiments.place import LOG, Place
 
-Make = Callable[..., Experiment]
-Serve = Callable[..., LoopbackServer]
 NOBODY = "m@http://127.0.0.1:9/v1"
 TOPICS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(4)]}
 MORE_TOPICS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(8)]}
@@ -37,18 +35,9 @@ SEEDS = [1, 2, 3, 5, 6]
 """With these both methods say different things; equal conversations are a tie that nobody is asked about."""
 
 
-def table(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def begun(folder: Path) -> list[str]:
     """The cells that were begun, as often as they were."""
     return [one.cell for one in Place(folder).told() if one.status == "started"]
-
-
-def report_of(results: Results) -> str:
-    return (results.folder / "report.html").read_text(encoding="utf-8")
 
 
 SCRIPTS = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": "offline"}}
@@ -205,7 +194,7 @@ def test_a_judge_that_prefers_the_longer_text_is_told_of(make: Make, serving: Se
 
 @pytest.mark.proof
 def test_an_estimate_counts_what_is_asked(
-    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ):
     monkeypatch.chdir(tmp_path)
     judge = Planned()
@@ -248,11 +237,11 @@ def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path:
     runs = [results.folder / "runs" / cell for cell in held]
     assert sum(len(logged(run, "judgement")) for run in runs) == 16
     for run in runs:  # the wording of the questions was another: kept, not shown, asked again
-        rows = logged(run, "judgement")
+        kept = logged(run, "judgement")
         drop(run, "kind = 'judgement'")
-        write_events(run, [("judgement", {**row, "request": f"0{row['request']}"}) for row in rows])
+        write_events(run, [("judgement", {**row, "request": f"0{row['request']}"}) for row in kept])
     assert main(["experiment", "report", str(results.folder)]) == 0
-    assert {row["missing"] for row in table(results.folder, "measures") if row["measure"] == "BEL"} == {"not asked"}
+    assert {row["missing"] for row in rows(results.folder, "measures") if row["measure"] == "BEL"} == {"not asked"}
     assert judge.asked == 16
     run_experiment(make(grid=grid, measures=more), tmp_path)
     assert judge.asked == 32
@@ -312,7 +301,7 @@ def test_the_server_counts_no_more_than_the_budget(make: Make, serving: Serve, t
 
 @pytest.mark.proof
 def test_a_judge_that_fails_costs_no_report(
-    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(asking, "TRANSIENT", asking.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
@@ -323,10 +312,10 @@ def test_a_judge_that_fails_costs_no_report(
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 3
     said = capsys.readouterr()
     assert "a judge failed" in said.err and "does not accept the key" in said.err
-    assert {row["missing"] for row in table(Path("results/small"), "measures")} == {"not asked"}
+    assert {row["missing"] for row in rows(Path("results/small"), "measures")} == {"not asked"}
     wrong["now"] = False
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
-    assert {row["value"] for row in table(Path("results/small"), "measures")} == {"7.0"}
+    assert {row["value"] for row in rows(Path("results/small"), "measures")} == {"7.0"}
 
 
 @pytest.mark.proof
@@ -368,9 +357,7 @@ def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Ser
 
 
 @pytest.mark.proof
-def test_the_example(
-    root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_the_example(root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     """It judges and compares three methods; published values stand beside its own."""
     judge = Planned()
     monkeypatch.setenv("OPENAI_BASE_URL", serving(judge).url)
@@ -425,14 +412,14 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("fields", "words"), REFUSED)
 def test_what_is_wrong_is_refused(
-    make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
+    make: Make, tmp_path: Path, refused: Refused, fields: dict[str, Any], words: tuple[str, ...]
 ):
     refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_judge_without_a_key_is_refused_before_the_first_call(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     wanted = make(measures={"dimensions": {"by": "openai:gpt-4o"}})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -15,23 +14,21 @@ from typing import Any
 import pandas
 import pytest
 from experiment_tables import rows as table_of
+from fixtures import Refused, Serve
 from loopback.scripted import prompt_of, task_of
-from loopback.server import LoopbackServer
-from run_files import logged
-from small_experiment import SMALL
+from run_files import logged, read_table
+from small_experiment import SMALL, Capsys, Make, report_of
 
 from persimchat.app.cli import main
-from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments import run_experiment
 from persimchat.experiments.api import Results, prepare, report_on
 from persimchat.experiments.asking import spent_on_judging
-from persimchat.experiments.measuring import EVALUATORS, evaluators_of, stance_numbers
+from persimchat.experiments.measuring import EVALUATORS, evaluators_of
 from persimchat.experiments.place import Place
 from persimchat.experiments.robustness import poll_answers_of
 from persimchat.reports.export import export_runs
 from persimchat.reports.stances import VALUES
 
-Make = Callable[..., Experiment]
-Serve = Callable[..., LoopbackServer]
 CARS = {"id": "cars", "ask": "Should the centre close to cars?"}
 WARMTH = {"id": "warmth", "ask": "How warm is this group?", "answer": "scale:1-5"}
 SCRIPT = {"method": ["single_agent"], "seed": [0, 1]}
@@ -66,10 +63,6 @@ def values(results: Results) -> dict[str, list[tuple[float | None, str | None]]]
 def lines(results: Results) -> list[dict[str, Any]]:
     """All answers to polls."""
     return [row for run in sorted((results.folder / "runs").iterdir()) for row in logged(run, "poll_answer")]
-
-
-def report_of(results: Results) -> str:
-    return (results.folder / "report.html").read_text(encoding="utf-8")
 
 
 def is_over(prompt: str) -> bool:
@@ -116,8 +109,7 @@ def test_shares_means_and_changes(make: Make, serving: Serve, tmp_path: Path) ->
         ("end", 2, "no"),
     ]
     assert (rows[0]["seed"], rows[0]["question"], rows[0]["answered_by"]) == (0, CARS["ask"], by)
-    with (results.folder / "tables" / "polls.csv").open(encoding="utf-8", newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(rows) == model.asked
+    assert len(read_table(results.folder / "tables" / "polls.csv")) == len(rows) == model.asked
     assert "## polls" in (results.folder / "tables" / "codebook.md").read_text(encoding="utf-8")
     report = report_of(results)
     assert 'id="polls"' in report and "drawn by lot" not in report
@@ -147,8 +139,7 @@ def test_answers_below_zero_are_numbers(make: Make, serving: Serve, tmp_path: Pa
     for name in ("answer", "number"):  # R's read.csv makes a column numeric where each field is like this, or empty
         assert all(re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*|NA|", row[name]) for row in found)
     done = export_runs([*(results.folder / "runs").iterdir()], tmp_path / "out")
-    with done.files["polls"].open(encoding="utf-8", newline="") as file:
-        assert {row["number"] for row in csv.DictReader(file)} == {"-3.0", "5.0", ""}
+    assert {row["number"] for row in read_table(done.files["polls"])} == {"-3.0", "5.0", ""}
 
 
 @pytest.mark.proof
@@ -240,7 +231,7 @@ def test_a_branch_is_asked_from_where_it_leaves_its_run(make: Make, tmp_path: Pa
 
 @pytest.mark.proof
 def test_the_command_tells_of_polls(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
     make(grid=SCRIPT, measures=polls(CARS))
@@ -290,7 +281,7 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("fields", "words"), REFUSED)
 def test_what_is_wrong_is_refused(
-    make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
+    make: Make, tmp_path: Path, refused: Refused, fields: dict[str, Any], words: tuple[str, ...]
 ) -> None:
     refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
 
@@ -307,7 +298,7 @@ CONFEDERATE: dict[str, Any] = {
     [({}, 0.0, 5), ({"of": ["Rowan", "Zeynep"]}, 0.5, 3), ({"without": ["Rowan", "Zeynep"]}, 0.0, 2)],
 )
 def test_groups_that_are_compared_have_the_same_people(
-    make: Make, serving: Callable[..., LoopbackServer], tmp_path: Path, poll: dict[str, Any], share: float, asked: int
+    make: Make, serving: Serve, tmp_path: Path, poll: dict[str, Any], share: float, asked: int
 ) -> None:
     """The confederate says yes, and takes part at one level only."""
     model = Answering(lambda prompt: "yes" if "Rowan" in prompt.partition("</basic_information>")[0] else "no")
@@ -315,12 +306,12 @@ def test_groups_that_are_compared_have_the_same_people(
     results = run_experiment(make(**CONFEDERATE, measures=measures), tmp_path)
     assert values(results)["cars:yes@end"] == [(share, None), (0.0, None)]
     assert (len(results.rows("polls")), model.asked) == (asked, asked)
-    written = (results.folder / "report.html").read_text(encoding="utf-8")
+    written = report_of(results)
     assert ("of those who take part at every level" in written) == (not poll)
 
 
 @pytest.mark.parametrize("poll", [{"of": ["Rowen"]}, {"without": ["Rowen"]}])
-def test_nobody_of_that_name(make: Make, tmp_path: Path, refused: Callable[..., str], poll: dict[str, Any]) -> None:
+def test_nobody_of_that_name(make: Make, tmp_path: Path, refused: Refused, poll: dict[str, Any]) -> None:
     experiment = make(**CONFEDERATE, measures=polls({**CARS, **poll}))
     refused(lambda: prepare(experiment, tmp_path), "there is no participant", "Rowen", "measures.polls[0]", "Rowan")
 
@@ -354,9 +345,7 @@ def test_each_source_has_numbers_of_its_own(make: Make, tmp_path: Path) -> None:
 
 
 @pytest.mark.proof
-def test_polls_at_several_points_are_a_source(
-    make: Make, serving: Callable[..., LoopbackServer], tmp_path: Path
-) -> None:
+def test_polls_at_several_points_are_a_source(make: Make, serving: Serve, tmp_path: Path) -> None:
     """Jarmila moves to what Zeynep said before, and to nobody else's."""
 
     def answer(body: dict[str, Any]) -> Any:
@@ -388,7 +377,7 @@ def test_a_conversation_without_positions_has_none(make: Make, tmp_path: Path) -
 # Measures by name; what does not apply is missing with a reason
 
 
-def test_evaluators_are_known_by_name(make: Make, refused: Callable[..., str]):
+def test_evaluators_are_known_by_name(make: Make, refused: Refused):
     assert {"balance", "repetition", "consensus", "correct"} <= set(EVALUATORS)
     found = evaluators_of(make(measures={"evaluators": ["balance", "correct"]}))
     assert [measure.name for measure in found] == ["balance", "correct"]
@@ -403,18 +392,3 @@ def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
     wanted = make(base=base, grid={}, measures={"evaluators": ["consensus"]})
     (row,) = run_experiment(wanted, tmp_path).rows("measures")
     assert (row["value"], row["missing"]) == (None, "no debate")
-
-
-@pytest.mark.proof
-def test_who_moved_is_a_measure(make: Make, tmp_path: Path):
-    settings = {"model": "offline", "mode": "debate", "answer_format": "choice", "choices": ["tea", "coffee", "milk"]}
-    base = {**SMALL["base"], "settings": {**settings, "baseline": "mad", "rounds": 2, "max_messages": 8}}
-    wanted = make(base=base, grid={}, measures={"stances": ["answers", "verdicts"]})
-    assert [named.name for source in stance_numbers(wanted) for named in source.named][:2] == [
-        "answers_moves",
-        "answers_moves_to_majority",
-    ]
-    rows = {row["measure"]: row for row in run_experiment(wanted, tmp_path).rows("measures")}
-    assert 0 <= rows["answers_kept"]["value"] <= 1
-    assert rows["answers_moves"]["value"] >= 0
-    assert (rows["verdicts_moves"]["value"], rows["verdicts_moves"]["missing"]) == (None, "does not apply")

@@ -22,13 +22,14 @@ from typing import Any
 
 import pytest
 from experiment_tables import VARYING, rows
+from fixtures import Refused, Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 from run_folders import call, rewrite, write_run
-from small_experiment import SMALL
+from small_experiment import SMALL, Capsys, Make
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, estimate, run_experiment
@@ -43,11 +44,9 @@ from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, ModelError
 
-Make = Callable[..., Experiment]
-
 
 @pytest.mark.long
-def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
     """Twelve cells; again, no call; in another folder, the same tables but for times."""
     monkeypatch.chdir(root)
     run = ["experiment", "run", "examples/experiments/tea.yaml", "--yes", "--out"]
@@ -157,7 +156,7 @@ def on(server: LoopbackServer, **settings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.proof
-def test_a_budget_of_calls_holds(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer]):
+def test_a_budget_of_calls_holds(make: Make, tmp_path: Path, serving: Serve):
     """The server counts no more requests than the budget; what is left is planned, and a higher budget goes on."""
     server = serving(natural_answer)
     grid = {"seed": {"from": 0, "count": 5}}
@@ -191,7 +190,7 @@ def test_a_cell_that_used_up_its_budget_goes_on_with_more(make: Make, tmp_path: 
 
 
 @pytest.mark.proof
-def test_many_failures_stop_it(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer], quick_retries: None):
+def test_many_failures_stop_it(make: Make, tmp_path: Path, serving: Serve, quick_retries: None):
     """A model that refuses everything: five cells fail, the others are not tried, and all of them are missing."""
     server = serving(lambda _: Fault(401))
     wanted = make(base=on(server), grid={"seed": {"from": 0, "count": 12}}, limits={"cells": 1, "retries": 0})
@@ -222,7 +221,7 @@ def test_results_from_python(make: Make, tmp_path: Path):
 
 
 @pytest.mark.proof
-def test_baselines_have_their_share_of_a_budget(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer]):
+def test_baselines_have_their_share_of_a_budget(make: Make, tmp_path: Path, serving: Serve):
     """Their runs end with their reserve, too, so that the whole is kept; those that used it up go on with more."""
     server = serving(natural_answer)
     grid = {"method": ["group_chat", "single_agent"], "seed": {"from": 0, "count": 4}}
@@ -293,7 +292,7 @@ def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, 
 
 @pytest.mark.proof
 def test_stale_conversations_are_held_again(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ):
     wanted = make()
     first = run_experiment(wanted, tmp_path)
@@ -349,7 +348,7 @@ def test_nothing_is_lost_if_it_fails(make: Make, tmp_path: Path, monkeypatch: py
 # The folder: a second driver, another experiment's folder and a torn line; a cell's run folder is the truth
 
 
-def test_a_second_driver_is_refused(tmp_path: Path, refused: Callable[..., str]):
+def test_a_second_driver_is_refused(tmp_path: Path, refused: Refused):
     def twice() -> None:
         with Place(tmp_path / "x").driven(), Place(tmp_path / "x").driven():
             pass
@@ -359,7 +358,7 @@ def test_a_second_driver_is_refused(tmp_path: Path, refused: Callable[..., str])
         pass
 
 
-def test_another_experiments_folder_is_refused(tmp_path: Path, make: Make, refused: Callable[..., str]):
+def test_another_experiments_folder_is_refused(tmp_path: Path, make: Make, refused: Refused):
     place = Place(tmp_path / "x")
     with place.driven():
         place.keep(plan(make()))
@@ -485,9 +484,6 @@ def test_the_sum_never_passes_the_budget(limit: int, cells: list[tuple[int, floa
 # What an estimate says besides calls: room on the disk, and what the comparisons can find
 
 
-Capsys = pytest.CaptureFixture[str]
-
-
 def test_tasks_are_counted_as_they_are_compared(make: Make):
     """Seeds and wordings make tasks; an axis that is compared, or any other, does not."""
     grid = {"method": ["need_to_talk", "single_agent"], "memory_tokens": [200, 400], "seed": {"from": 0, "count": 4}}
@@ -563,7 +559,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.proof
 @pytest.mark.parametrize("way", DAMAGES)
 def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], way: str
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, way: str
 ):
     monkeypatch.chdir(tmp_path)
     make(grid={"method": ["need_to_talk", "round_robin"], "seed": [0, 1, 2]}, base=SCRIPT)

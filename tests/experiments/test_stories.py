@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,17 +10,18 @@ from typing import Any, cast
 import pytest
 import yaml
 from experiment_tables import rows
+from fixtures import Refused
 from recorded_stories import AINO, NAMES, OLLE, TUULI, VEIKKO, happened, recorded
+from small_experiment import Capsys, Make, planned, report_of
 
 from persimchat.app.cli import main
 from persimchat.evaluation.statistics.claims import family
 from persimchat.evaluation.statistics.intervals import COUNT, PERCENT, SHARE
 from persimchat.evaluation.stories import story_in
 from persimchat.experiments import Experiment, run_experiment
-from persimchat.experiments.api import prepare, report_on
+from persimchat.experiments.api import prepare
 from persimchat.experiments.estimate import estimates
 from persimchat.experiments.file import Compare
-from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
 from persimchat.experiments.report import Shown, _environment
 from persimchat.experiments.report_stories import MADE_UP, effects
@@ -35,7 +35,6 @@ from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-Make = Callable[..., Experiment]
 TINY = str(Path(__file__).parents[2] / "personas/stories/tiny.yaml")
 EXAMPLES = {"winners": 20, "ablations": 40, "attitude": 4}
 BASE = {"scenario": TINY, "settings": {"model": "offline"}}
@@ -61,17 +60,14 @@ def scenarios(experiment: Experiment, axis: str) -> dict[Any, Scenario]:
         ({"base": BASE, "measures": {"attitude": "seed"}}, "no level of the axis seed is a participant"),
     ],
 )
-def test_measures_without_what_they_measure_are_refused(make: Make, tmp_path: Path, given: Any, what: str):
-    with pytest.raises(InputError, match=what) as refused:
-        prepare(make(grid={"seed": [0]}, **given), tmp_path)
-    assert "small.yaml" in refused.value.where
-    assert "field measures." in refused.value.where
-    assert refused.value.remedy
+def test_measures_without_what_they_measure_are_refused(
+    make: Make, tmp_path: Path, given: Any, what: str, refused: Refused
+):
+    wanted = make(grid={"seed": [0]}, **given)
+    refused(lambda: prepare(wanted, tmp_path), what, "small.yaml", "field measures.")
 
 
-def test_unknown_measures_are_refused_in_one_line(
-    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_measures_are_refused_in_one_line(make: Make, tmp_path: Path, capsys: Capsys) -> None:
     with pytest.raises(InputError, match="story"):
         make(base=BASE, measures={"story": ["winner"]})
     assert main(["experiment", "estimate", str(tmp_path / "small.yaml"), "--out", str(tmp_path)]) == 2
@@ -123,11 +119,9 @@ def test_a_base_may_write_a_story_out(make: Make, tmp_path: Path):
         make(base={"scenario": TINY, "story": story})
 
 
-def test_a_wrong_patch_of_a_story_says_where(make: Make):
+def test_a_wrong_patch_of_a_story_says_where(make: Make, refused: Refused):
     wrong = {"wrong": {"scenario": {"story": {"characters": {"Ollie": {"main": True}}}}}}
-    with pytest.raises(InputError, match="'Ollie'") as refused:
-        plan(make(base=BASE, grid={"variant": wrong}, measures={}))
-    assert "small.yaml" in refused.value.where
+    refused(lambda: plan(make(base=BASE, grid={"variant": wrong}, measures={})), "'Ollie'", "small.yaml")
 
 
 def test_further_goals_for_all_others(root: Path):
@@ -190,13 +184,10 @@ def test_the_examples_are_estimated(root: Path, tmp_path: Path, name: str):
 def test_the_report_of_nothing_says_so(root: Path, tmp_path: Path):
     """Before any conversation is complete, tables and report can be made."""
     for name in EXAMPLES:
-        place = Place(tmp_path / name)
-        with place.driven():
-            place.keep(plan(example(root, name)))
-        results = report_on(example(root, name), place)
+        results = planned(example(root, name), tmp_path / name)
         assert {row["missing"] for row in results.rows("measures")} == {"the conversation is not complete: planned"}
         assert results.rows("parts") == []
-        assert MADE_UP in (results.folder / "report.html").read_text(encoding="utf-8")
+        assert MADE_UP in report_of(results)
 
 
 def held(root: Path, out: Path, name: str, **grid: Any) -> Path:
@@ -375,12 +366,12 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 @pytest.mark.proof
 @pytest.mark.parametrize(("branch", "grid", "words"), WRONG, ids=[str(number) for number in range(len(WRONG))])
 def test_wrong_choices_are_refused(
-    make: Make, kept: Path, refused: Callable[..., str], branch: dict[str, Any], grid: dict[str, Any], words: str
+    make: Make, kept: Path, refused: Refused, branch: dict[str, Any], grid: dict[str, Any], words: str
 ) -> None:
     refused(lambda: plan(make(base=base(kept, **branch), grid=grid, measures={})), words)
 
 
-def test_only_a_branch_chooses(make: Make, refused: Callable[..., str]) -> None:
+def test_only_a_branch_chooses(make: Make, refused: Refused) -> None:
     grid = {"variant": {"A": {"choose": "Jarmila=Zeynep"}}}
     refused(lambda: plan(make(grid=grid)), "chooses for a host", "only a branch")
 
@@ -402,7 +393,7 @@ def test_the_example_says_what_one_private_word_does(
             given["grid"]["seed"]["count"] = 3
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(given, sort_keys=False), encoding="utf-8")
         results = run_experiment(Experiment.load(folder / f"{name}.yaml"), Path("results"))
-    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    report = report_of(results)
     assert "How often another wins, by variant" in report
     assert "What differs at the end, by variant" in report
     assert "say nothing about people" in report

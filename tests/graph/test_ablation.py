@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from fixtures import Serve
 from loopback.answering import natural_answer
 from loopback.scripted import task_of
-from loopback.server import LoopbackServer
+from talks import check_replay, events_of
 
 import persimchat
 from persimchat.experiments import Experiment
@@ -24,7 +24,6 @@ from persimchat.reports.report import report_html
 from persimchat.runs.events import MindRecord
 from persimchat.runs.folder.reading import Record, read_run
 from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.errors import InputError
 from persimchat.state.minds.ablation import ABLATED
@@ -65,9 +64,7 @@ def kept_of(mind: MindRecord, module: str) -> Any:
 
 @pytest.mark.proof(cases=6)
 @pytest.mark.parametrize(("cognition", "module"), CASES)
-def test_nothing_is_asked_told_or_kept_of_it(
-    cognition: str, module: str, tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+def test_nothing_is_asked_told_or_kept_of_it(cognition: str, module: str, tmp_path: Path, serving: Serve) -> None:
     server = serving(natural_answer)
     record = held(tmp_path, model=server.model(), cognition=cognition, ablation=[module])
     assert len(record.utterances) == 4
@@ -148,16 +145,12 @@ async def test_without_action_a_mind_plans_until_enough_was_perceived() -> None:
 async def test_it_is_kept_resumed_branched_back_replayed_and_shown(tmp_path: Path) -> None:
     first = held(tmp_path, ablation=["emotion", "need_to_talk", "recall"], max_messages=2)
     folder = first.path
-    async for _ in resume_run(folder, changes={"max_messages": 4}):
-        pass
+    await events_of(resume_run(folder, changes={"max_messages": 4}))
     branch = [event async for event in branch_run(folder, 2, changes={"ablation": ["planning"]}, out=tmp_path)]
     assert branch
     other = next(path for path in tmp_path.iterdir() if path != folder)
     for path in (folder, other):
-        replay = Replay(path)
-        async for _ in replay.events():
-            pass
-        assert replay.comparison is not None and replay.comparison.same, replay.comparison.parts
+        await check_replay(path)
         assert "planning" in report_html(read_run(path)) or path == folder
     back = [mind for mind in read_run(other).minds if mind.turn > 2]
     assert back and all(mind.emotion and mind.need_to_talk is not None and mind.plan is None for mind in back)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from fixtures import Refused
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -26,9 +27,7 @@ SETTINGS = Settings(model="offline", max_messages=1)
     ("given", "words"),
     [(5, ["int", "argument settings"]), ({"max_messages": 0}, ["max_messages", "argument settings"])],
 )
-def test_what_is_no_settings(
-    refused: Callable[..., str], make: Callable[[Any], Any], given: Any, words: list[str]
-) -> None:
+def test_what_is_no_settings(refused: Refused, make: Callable[[Any], Any], given: Any, words: list[str]) -> None:
     refused(lambda: make(given), *words)
 
 
@@ -45,13 +44,11 @@ def test_what_is_no_settings(
         ({"into": ["messages"]}, ["list", "argument into"]),
     ],
 )
-def test_a_node_is_given_lists_and_mappings(
-    refused: Callable[..., str], options: dict[str, Any], words: list[str]
-) -> None:
+def test_a_node_is_given_lists_and_mappings(refused: Refused, options: dict[str, Any], words: list[str]) -> None:
     refused(lambda: conversation_node(SETTINGS, **{"participants": [ADA, BO], **options}), *words)
 
 
-def test_a_baseline_with_a_person_is_refused_when_the_node_is_made(refused: Callable[..., str]) -> None:
+def test_a_baseline_with_a_person_is_refused_when_the_node_is_made(refused: Refused) -> None:
     settings = Settings(model="offline", mode="debate", baseline="mad")
     refused(lambda: conversation_node(settings, participants=[ADA, {"name": "Petr", "human": True}]), "Petr", "mad")
 
@@ -64,9 +61,7 @@ def test_a_baseline_with_a_person_is_refused_when_the_node_is_made(refused: Call
         ({"name": "ask us!"}, ["'ask us!'", "argument name"]),
     ],
 )
-def test_a_tool_is_given_what_it_asks_for(
-    refused: Callable[..., str], options: dict[str, Any], words: list[str]
-) -> None:
+def test_a_tool_is_given_what_it_asks_for(refused: Refused, options: dict[str, Any], words: list[str]) -> None:
     refused(lambda: as_tool(SETTINGS, **options), *words)
 
 
@@ -84,7 +79,7 @@ def test_one_message_is_a_topic() -> None:
 
 
 @pytest.mark.parametrize("found", [5, {"a": "Tea?"}, {"Tea?"}])
-def test_what_is_no_topic(refused: Callable[..., str], found: Any) -> None:
+def test_what_is_no_topic(refused: Refused, found: Any) -> None:
     refused(
         lambda: with_topic(found), f"the topic must be text, not {type(found).__name__}", "key 'asked'", "topic_from"
     )
@@ -177,7 +172,7 @@ async def test_settings_in_configurable_count(own: Settings | None, context: dic
 
 
 @pytest.mark.parametrize("context", [{"max_messages": 3}, SETTINGS])
-def test_settings_in_two_places_do_not_contradict_each_other(refused: Callable[..., str], context: Any) -> None:
+def test_settings_in_two_places_do_not_contradict_each_other(refused: Refused, context: Any) -> None:
     group, place = build_conversation(), {"configurable": {"max_messages": 2}}
     refused(lambda: group.invoke({"topic": "Tea?"}, place, context=context), "max_messages is", "in configurable")
 
@@ -189,7 +184,7 @@ def test_on_langgraphs_server_the_context_counts() -> None:
     assert build_conversation().invoke({"topic": "Tea?"}, place, context={"max_messages": 2})["turn"] == 2
 
 
-def test_a_wrong_setting_in_configurable_is_refused(refused: Callable[..., str]) -> None:
+def test_a_wrong_setting_in_configurable_is_refused(refused: Refused) -> None:
     group = build_conversation()
     refused(lambda: group.invoke({"topic": "Tea?"}, {"configurable": {"max_messages": 0}}), "max_messages", "not 0")
 

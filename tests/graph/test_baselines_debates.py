@@ -69,7 +69,7 @@ def test_in_mad_everybody_sees_the_others_last_answers_and_knows_the_own_one(bas
         "- Bo Říha answered: 20 | because: Bo Říha thinks so in round 1.",
         "- I answered: 20 | because: 李雷 thinks so in round 1.",
     ]
-    assert [line.split(" | ")[0] for line in answers(b.answering(LEI, 3))] == [
+    assert shown_answers(b.answering(LEI, 3)) == [
         "- Ada Lind answered: 18",
         "- Bo Říha answered: 20",
         "- I answered: 18",
@@ -79,12 +79,13 @@ def test_in_mad_everybody_sees_the_others_last_answers_and_knows_the_own_one(bas
 
 
 @pytest.mark.proof
-def test_prompts_do_not_grow_with_the_rounds(baseline: Start):
-    for name in ("mad", "reconcile"):
-        b = baseline(SPLIT)
-        b.hold(name, rounds=15, **NUMBER)
-        lengths = {n: max(len(p) for p in b.scripted.prompts("answering") if round_in(p) == n) for n in range(2, 16)}
-        assert max(lengths.values()) <= min(lengths.values()) + 10
+@pytest.mark.parametrize("name", ["mad", "mad_judge", "reconcile"])
+def test_prompts_do_not_grow_with_the_rounds(baseline: Start, name: str):
+    b = baseline(SPLIT, mad_judge=after(15, decided("affirmative", "18")))
+    b.hold(name, rounds=15, **NUMBER)
+    for who in NAMES:
+        lengths = [len(p) for p in b.scripted.prompts("answering") if name_in(p) == who and round_in(p) > 1]
+        assert max(lengths) <= min(lengths) + 10
 
 
 @pytest.mark.parametrize("name", ["mad", "reconcile"])
@@ -252,8 +253,7 @@ def after(number: int, decision: dict[str, Any]) -> Callable[[Any], Any]:
 
 
 def shown_answers(prompt: str) -> list[str]:
-    found = section(prompt, "answers")
-    return [line.split(" | ")[0] for line in found.split("\n")] if found else []
+    return [line.split(" | ")[0] for line in answers(prompt)]
 
 
 def test_the_sides_alternate_and_the_affirmative_speaks_first(baseline: Start):
@@ -368,11 +368,3 @@ def test_nobody_need_hold_what_the_judge_finds_right(baseline: Start):
     output = b.hold("mad_judge", **NUMBER)
     assert (output["conclusion"]["answer"], output["conclusion"]["supporters"]) == ("19", [])
     assert output["stop_detail"].endswith("0 of 3 hold its answer.")
-
-
-@pytest.mark.proof
-def test_prompts_do_not_grow_with_the_rounds_of_baselines_judged(baseline: Start):
-    b = baseline(PLAN, mad_judge=after(15, decided("affirmative", "18")))
-    b.hold("mad_judge", rounds=15, **NUMBER)
-    lengths = [len(p) for p in b.scripted.prompts("answering") if round_in(p) > 1 and name_in(p) == BO]
-    assert max(lengths) <= min(lengths) + 10

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from minds_told import Minds, breakouts
-from story_talks import NAMES, last_of, scenario
+from story_talks import NAMES, done, failing, hold, scenario
 
 from persimchat.graph.calls import calls_of_story
 from persimchat.graph.routing import draw
-from persimchat.graph.stories.story import build_story
 from persimchat.nodes.assembling import unfit_minds
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
@@ -28,10 +27,7 @@ REPORTS = {"kind": "plenary", "utterances": 3}
 
 async def held(made: Scenario, told: Minds, patch: pytest.MonkeyPatch, **options: Any) -> dict[str, Any]:
     told.install(patch)
-    given = made.model_dump(by_alias=True, exclude={"settings"})
-    chosen = Settings(**{**made.settings, "model": "offline", "cognition": "lean", "rounds": 1, **options})
-    config: Any = {"configurable": {"thread_id": "rooms"}}
-    return await last_of(build_story().astream(given, config, context=chosen, stream_mode="values"))
+    return await hold(made, **{"cognition": "lean", **options})
 
 
 def heard(state: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -44,7 +40,7 @@ def heard(state: dict[str, Any]) -> list[tuple[str, ...]]:
 async def test_rooms_talk_in_lockstep_and_one_of_each_reports_first(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
     state = await held(breakouts(5, [PLENARY, ROOMS, REPORTS]), told, monkeypatch)
-    met = [one for one in state["happenings"] if one["do"] == "met"]
+    met = done(state, "met")
     rooms = [tuple(sorted([one["speaker"], *one["others"]])) for one in met]
     assert sorted(map(len, rooms)) == [2, 3], "who would be alone joins the last room"
     assert [one["room"] for one in met] == ["1.2.1", "1.2.2"]
@@ -56,7 +52,7 @@ async def test_rooms_talk_in_lockstep_and_one_of_each_reports_first(monkeypatch:
     assert [one["speaker"] for one in said[7:9]] == [
         next(name for name in sorted(room, key=NAMES.index) if name in fewest or len(room) == 2) for room in rooms
     ]
-    summaries = [one for one in state["happenings"] if one["do"] == "summary"]
+    summaries = done(state, "summary")
     assert sorted(one["speaker"] for one in summaries) == sorted(NAMES[:5])
     assert all(one["heard_by"] == [] for one in summaries)
     assert not {"standing", "review"} & {one["do"] for one in state["happenings"]}, "nobody has a part"
@@ -145,14 +141,6 @@ async def test_prompts_tell_no_number_of_utterances_that_one_has_not_heard(monke
             assert not any(f"turn {n}," in text for n in (3, 4)), task
 
 
-def failing(*names: str) -> Any:
-    def answer(name: str, _: Any) -> Any:
-        if name in names:
-            raise ModelError("no such model", model="offline", agent=name)
-
-    return answer
-
-
 @pytest.mark.proof
 async def test_where_one_fails_another_speaks_and_a_room_without_words_has_no_summary(
     monkeypatch: pytest.MonkeyPatch,
@@ -163,7 +151,7 @@ async def test_where_one_fails_another_speaks_and_a_room_without_words_has_no_su
     said = utterances(state["messages"])
     assert {one["speaker"] for one in said} == {cy, dee}
     assert heard(state) == [(), (), (), (cy, dee), (cy, dee)]
-    assert {one["speaker"] for one in state["happenings"] if one["do"] == "summary"} == {cy, dee}
+    assert {one["speaker"] for one in done(state, "summary")} == {cy, dee}
 
 
 @pytest.mark.proof

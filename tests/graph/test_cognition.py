@@ -11,12 +11,12 @@ from loopback.planned import Together
 from loopback.scripted import ANSWERS, Script, Scripted, prompt_of
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
+from talks import check_replay
 
 import persimchat
 from persimchat.graph import build_conversation
 from persimchat.nodes.minds.appraising import REFLECTS_AT
 from persimchat.runs.events import MindChanged
-from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.minds.judgement import PARTS, in_parts
 from persimchat.state.settings import Settings
@@ -39,6 +39,14 @@ def hold(scripted: Scripted, *, messages: int = 2, **settings: Any) -> dict[str,
         context = Settings(model=server.model(), max_messages=messages, closing="off", **settings)
         given = {"topic": "Tea?", "participants": PEOPLE}
         return build_conversation().invoke(given, context=context)
+
+
+def minds_of(reaction: Any, *, messages: int = 1) -> list[Any]:
+    """The minds of two people who have such reactions."""
+    with LoopbackServer(answer=Scripted(reaction=reaction)) as server:
+        settings: dict[str, Any] = {"max_messages": messages, "closing": "off", "cognition": "lean"}
+        events = persimchat.stream_events("Tea?", participants=2, model=server.model(), **settings)
+        return [event.record for event in events if isinstance(event, MindChanged)]
 
 
 @pytest.mark.proof
@@ -109,15 +117,8 @@ def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() ->
 
 
 def test_an_answer_of_no_use_leaves_every_part_as_it_was() -> None:
-    with LoopbackServer(answer=Scripted(reaction={"emotion": "none"})) as server:
-        events = list(
-            persimchat.stream_events(
-                "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
-            )
-        )
-    minds = [event.record for event in events if isinstance(event, MindChanged)]
-    before, after = minds[:2], minds[2:]
-    for was, mind in zip(before, after, strict=True):
+    minds = minds_of({"emotion": "none"})
+    for was, mind in zip(minds[:2], minds[2:], strict=True):
         assert mind.percept and mind.percept["theme"].endswith("I like tea a lot.")
         assert (mind.emotion, mind.need_to_talk, mind.action) == (was.emotion, was.need_to_talk, "")
         assert mind.failed == ["perception", "need_to_talk", "emotion"]
@@ -160,9 +161,7 @@ async def test_what_is_right_in_an_answer_is_kept(
             assert mind["percept"]["theme"] != "Somebody spoke of tea" or not failed
             assert mind["need_to_talk"] == (9 if cognition == "lean" else 5)
             assert mind["focal_points"] and mind["action"] == ("" if cognition == "lean" else "reflect")
-    replay = Replay(Path(whole.folder))
-    assert [event async for event in replay.events()]
-    assert replay.comparison is not None and replay.comparison.same
+    await check_replay(Path(whole.folder))
     for folder in (whole.folder, short.folder):
         counts = run_json(folder)["judgements"]
         assert counts["emotion"] == {"asked": 6, "valid": 2, "again": 0, "corrected": 0, "failed": 4}
@@ -183,11 +182,7 @@ def test_a_part_that_was_right_at_first_is_kept_where_the_second_answer_is_of_no
         said[prompt_of(body)] += 1
         return first(body) if said[prompt_of(body)] == 1 else "I do not know."  # type: ignore[operator]
 
-    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
-        events = persimchat.stream_events(
-            "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
-        )
-        minds = [event.record for event in events if isinstance(event, MindChanged) and event.record.turn]
+    minds = minds_of(answer)[2:]
     assert [mind.failed for mind in minds] == [["emotion"]] * 2
     assert [mind.percept and mind.percept["theme"] for mind in minds] == ["Somebody spoke of tea"] * 2
 
@@ -218,13 +213,8 @@ def test_with_strict_answers_a_wrong_part_is_a_wrong_answer() -> None:
 
 def test_a_number_out_of_its_range_is_put_right_inside_a_part() -> None:
     parts = {name: ANSWERS[name] for name in ("perception", "emotion", "action")}
-    answer = {**parts, "need_to_talk": {"reasoning": "Much.", "need_to_talk": 14}}
-    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
-        events = persimchat.stream_events(
-            "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
-        )
-        needs = [e.record.need_to_talk for e in events if isinstance(e, MindChanged) and e.record.turn == 1]
-    assert needs == [10, 10]
+    minds = minds_of({**parts, "need_to_talk": {"reasoning": "Much.", "need_to_talk": 14}})
+    assert [mind.need_to_talk for mind in minds[2:]] == [10, 10]
 
 
 def test_only_known_ways_are_taken() -> None:
@@ -252,11 +242,7 @@ def test_lean_keeps_its_plan_until_it_changes() -> None:
         whole = ANSWERS["reaction"](body)  # type: ignore[operator]
         return whole if next(changes) else {**whole, "planning": None}
 
-    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
-        events = persimchat.stream_events(
-            "Tea?", participants=2, max_messages=2, closing="off", cognition="lean", model=server.model()
-        )
-        minds = [event.record for event in events if isinstance(event, MindChanged) and event.record.turn]
+    minds = minds_of(answer, messages=2)[2:]
     assert [mind.plan is not None for mind in minds] == [True, True, False, False]
     assert [mind.failed for mind in minds] == [[]] * 4
     assert {mind.short_term_memory["kind"] for mind in minds[:2] if mind.short_term_memory} == {"plan"}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from langgraph.checkpoint.memory import InMemorySaver
-from loopback.scripted import Scripted, prompt_of
+from loopback.scripted import Scripted, in_turn, prompt_of
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 
@@ -42,12 +42,6 @@ YES = {"reasoning": "All say tea.", "consensus": True, "answer": "Tea for all.",
 MAJORITY = {"reasoning": "Two of three.", "answer": "Tea", "supporters": ["cy", "Ada Lind"]}
 
 
-def in_turn(*answers: Any) -> Callable[[Any], Any]:
-    """These answers one after the other, the last one again and again."""
-    script = itertools.chain(answers, itertools.repeat(answers[-1]))
-    return lambda body: next(script)
-
-
 class Debate:
     """Runs debates against one scripted server."""
 
@@ -62,7 +56,7 @@ class Debate:
 
 
 @pytest.fixture
-def debate(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> Callable[..., Debate]:
+def debate(tmp_path: Path, serving: Serve) -> Callable[..., Debate]:
     """`debate(judge=answer, …)`: a server with these answers, stopped after the test."""
 
     def start(**replaced: Any) -> Debate:

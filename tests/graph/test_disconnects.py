@@ -66,8 +66,8 @@ def nested(settings: Settings, folder: Path) -> Any:
     return one(node(settings, folder))
 
 
-def tool(settings: Settings, _: Path) -> Any:
-    asks = as_tool(settings, participants=PEOPLE, most_messages=8)
+def tool(settings: Settings, _: Path, out: Path | None = None) -> Any:
+    asks = as_tool(settings, participants=PEOPLE, most_messages=8, out=out)
 
     async def ask(state: Asked) -> Asked:
         return {"told": str(await asks.ainvoke({"topic": state["topic"]}))}
@@ -76,12 +76,7 @@ def tool(settings: Settings, _: Path) -> Any:
 
 
 def kept_tool(settings: Settings, folder: Path) -> Any:
-    asks = as_tool(settings, participants=PEOPLE, most_messages=8, out=folder)
-
-    async def ask(state: Asked) -> Asked:
-        return {"told": str(await asks.ainvoke({"topic": state["topic"]}))}
-
-    return one(ask)
+    return tool(settings, folder, folder)
 
 
 def simulated(settings: Settings, folder: Path) -> Any:

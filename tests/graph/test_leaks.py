@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 from minds_told import Minds, breakouts
-from story_talks import WORD, Telling, last_of, leaks, scenario
+from story_talks import WORD, Telling, hold, leaks, scenario
 
 from persimchat.graph import edges
 from persimchat.graph.situation import situation_of
 from persimchat.graph.stories import situation
-from persimchat.graph.stories.story import build_story
 from persimchat.nodes.assembling import assemble
 from persimchat.state import visibility
 from persimchat.state.conversation import Conversation, as_message, participants, utterance_id
@@ -27,14 +26,11 @@ from persimchat.state.settings import Settings
 async def held(story: Scenario, told: Telling, patch: pytest.MonkeyPatch, **options: Any) -> dict[str, Any]:
     """The last state of a story that the scripted model has held."""
     told.install(patch)
-    given = story.model_dump(by_alias=True, exclude={"settings"})
-    made = Settings(mode="story", model="offline", **{"rounds": 1, **options})
-    config: Any = {"configurable": {"thread_id": "leaks"}}
-    return await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
+    return await hold(story, **options)
 
 
 def everything(told: Telling, state: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """All that was given to somebody, or is theirs: prompts, minds, what happened."""
+    """All that was given to somebody, or is theirs: prompts, minds with their memories, what happened."""
     yield from ((name, text) for _, name, text in told.prompts)
     yield from ((name, json.dumps(mind)) for name, mind in participants(state).items())
     for one in state["happenings"]:
@@ -107,28 +103,11 @@ STAGES: list[dict[str, Any]] = [
 ]
 
 
-async def held_rooms(made: Scenario, told: Minds, patch: pytest.MonkeyPatch, **options: Any) -> dict[str, Any]:
-    told.install(patch)
-    given = made.model_dump(by_alias=True, exclude={"settings"})
-    chosen = Settings(**{**made.settings, "model": "offline", "rounds": 1, **options})
-    config: Any = {"configurable": {"thread_id": "leaks"}}
-    return await last_of(build_story().astream(given, config, context=chosen, stream_mode="values"))
-
-
-def told_everything(told: Minds, state: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """All that was given to somebody, or is theirs: prompts, minds with their memories, what happened."""
-    yield from ((name, text) for _, name, text in told.prompts)
-    yield from ((name, json.dumps(mind)) for name, mind in participants(state).items())
-    for one in state["happenings"]:
-        knows = participants(state) if one.get("heard_by") is None else {one["speaker"], *one["heard_by"]}
-        yield from ((name, json.dumps(one)) for name in knows if name)
-
-
 @pytest.mark.proof
 async def test_a_room_s_words_stay_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Minds()
-    state = await held_rooms(breakouts(4, STAGES), told, monkeypatch, cognition="lean")
-    assert leaks(state, told_everything(told, state)) == []
+    state = await held(breakouts(4, STAGES), told, monkeypatch, cognition="lean")
+    assert leaks(state, everything(told, state)) == []
     for name in participants(state):
         seen = {word for _, own, text in told.prompts if own == name for word in WORD.findall(text)}
         assert len(seen) >= 1 + 2 + 2, f"{name} was told too little"
@@ -143,8 +122,8 @@ async def test_the_test_notices_a_leak_of_breakout_leaks(monkeypatch: pytest.Mon
     with monkeypatch.context() as broken:
         for module in (situation, edges, visibility):
             broken.setattr(module, "is_heard", lambda utterance, name: True)
-        state = await held_rooms(breakouts(4, STAGES), told, monkeypatch, cognition="lean")
-    assert leaks(state, told_everything(told, state))
+        state = await held(breakouts(4, STAGES), told, monkeypatch, cognition="lean")
+    assert leaks(state, everything(told, state))
 
 
 ALONE = st.one_of(
@@ -171,9 +150,9 @@ async def test_no_shape_of_breakouts_leaks(
     told = Minds()
     with pytest.MonkeyPatch.context() as patch:
         options: dict[str, Any] = {"rounds": rounds, "cognition": cognition, "memory_filtering": filtering}
-        state = await held_rooms(breakouts(people, stages), told, patch, **options)
+        state = await held(breakouts(people, stages), told, patch, **options)
     assert state["stop_reason"] == "finished"
-    assert leaks(state, told_everything(told, state)) == []
+    assert leaks(state, everything(told, state)) == []
 
 
 @pytest.mark.long
@@ -185,9 +164,9 @@ async def test_no_story_whose_minds_hear_leaks(
 ) -> None:
     told = Minds()
     with pytest.MonkeyPatch.context() as patch:
-        state = await held_rooms(scenario(mains, others, stages=stages), told, patch, cognition=cognition)
+        state = await held(scenario(mains, others, stages=stages), told, patch, cognition=cognition)
     assert state["stop_reason"] == "settled"
-    assert leaks(state, told_everything(told, state)) == []
+    assert leaks(state, everything(told, state)) == []
 
 
 # Nobody is given what they did not hear: windows of prompts, of the repetition check, of onlookers, of questions

@@ -15,6 +15,7 @@ from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from pydantic import ValidationError
 from run_files import logged, read_whole
+from talks import check_replay, events_of
 
 import persimchat
 from persimchat.graph import build_conversation
@@ -25,7 +26,6 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event, MindChanged, MindRecord, Silenced, TurnEnded, Uttered
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
@@ -190,8 +190,7 @@ def test_the_cost_of_an_utterance_does_not_grow_with_the_group() -> None:
 @pytest.mark.proof
 async def test_it_stands_in_folder_export_report_and_replay(tmp_path: Path) -> None:
     settings = Settings(model="offline", closing="off", max_messages=4, cognition="lean", listeners=1)
-    async for _ in run_simulation(make_scenario("Tea?", PEOPLE), settings, out=tmp_path, run="few"):  # type: ignore[arg-type]
-        pass
+    await events_of(run_simulation(make_scenario("Tea?", PEOPLE), settings, out=tmp_path, run="few"))  # type: ignore[arg-type]
     record = await asyncio.to_thread(read_run, tmp_path / "few", whole=True)
     rows = [row.model_dump() for table, row in rows_of(record) if table == "minds"]
     assert [row["listened"] for row in rows if not row["turn"]] == [None] * 5
@@ -199,10 +198,7 @@ async def test_it_stands_in_folder_export_report_and_replay(tmp_path: Path) -> N
     page = report_html(record)
     assert page.count("asked about it: ") == 4
     assert "messages that it heard; of the others it remembers the words" in page
-    replay = Replay(tmp_path / "few")
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None and replay.comparison.parts == []
+    await check_replay(tmp_path / "few")
     events = [event async for event in branch_run(tmp_path / "few", 2, run="all", changes={"listeners": "all"})]
     assert [mind.listened for (turn, _), mind in minds_of(events).items() if turn > 2] == [None] * 10
     assert Counter(mind.listened for (turn, _), mind in minds_of(events).items() if turn == 2) == {True: 2, False: 3}
@@ -308,9 +304,7 @@ async def test_a_replay_is_equal(tmp_path: Path) -> None:
         out=tmp_path,
     )
     assert run.folder is not None
-    replay = Replay(Path(run.folder))
-    assert [event async for event in replay.events()]
-    assert replay.comparison is not None and replay.comparison.same
+    await check_replay(Path(run.folder))
 
 
 @pytest.mark.proof
@@ -318,10 +312,8 @@ async def test_a_replay_is_equal(tmp_path: Path) -> None:
 async def test_a_branch_may_begin_or_cease_to_think(first: str, then: str, tmp_path: Path) -> None:
     scenario = make_scenario("Tea or coffee?", BAKERS)
     common: dict[str, Any] = {"model": "offline", "pattern": "round_robin", "max_messages": 5, "mode": "debate"}
-    async for _ in run_simulation(scenario, Settings(cognition=first, **common), out=tmp_path, run="a"):
-        pass
-    async for _ in branch_run(tmp_path / "a", 3, changes={"cognition": then}, run="b"):
-        pass
+    await events_of(run_simulation(scenario, Settings(cognition=first, **common), out=tmp_path, run="a"))
+    await events_of(branch_run(tmp_path / "a", 3, changes={"cognition": then}, run="b"))
     minds = logged(tmp_path / "b", "mind")
     assert [mind["turn"] for mind in minds] == [turn for turn in range(6) for _ in BAKERS]
     shared, own = [mind for mind in minds if mind["turn"] <= 3], [mind for mind in minds if mind["turn"] > 3]
@@ -340,10 +332,8 @@ async def test_a_branch_may_begin_or_cease_to_think(first: str, then: str, tmp_p
 @pytest.mark.proof
 async def test_an_unchanged_branch_goes_on_as_the_original_did(tmp_path: Path) -> None:
     settings = Settings(model="offline", cognition="fixed", max_messages=5)
-    async for _ in run_simulation(make_scenario("Tea?", BAKERS), settings, out=tmp_path, run="a"):
-        pass
-    async for _ in branch_run(tmp_path / "a", 2, run="b"):
-        pass
+    await events_of(run_simulation(make_scenario("Tea?", BAKERS), settings, out=tmp_path, run="a"))
+    await events_of(branch_run(tmp_path / "a", 2, run="b"))
     assert read_whole(tmp_path / "b") == read_whole(tmp_path / "a")
 
 

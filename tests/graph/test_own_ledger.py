@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
+from talks import events_of
 from typing_extensions import TypedDict
 
 from persimchat.graph.conversation import build_conversation, graph
@@ -91,8 +92,7 @@ async def test_whoever_streams_values_gets_the_end_as_the_last(server: LoopbackS
 
 async def test_whoever_streams_something_else_gets_the_error(server: LoopbackServer) -> None:
     with pytest.raises(BudgetExhausted):
-        async for _ in graph.astream(GIVEN, context=frugal(server), stream_mode="updates"):
-            pass
+        await events_of(graph.astream(GIVEN, context=frugal(server), stream_mode="updates"))
     assert len(server.bodies()) <= BUDGET
 
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import Fault, _digest, natural_answer
 from loopback.failing import Failing
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
-from talks import NAMES, events_of, scenario
+from talks import NAMES, check_replay, events_of, scenario
 
 from persimchat.graph.conversation import build_conversation
 from persimchat.reports.summary import summarise
 from persimchat.runs.events import Event, Silenced, Uttered
 from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import input_of, run_simulation
 from persimchat.state.conversation import utterances
@@ -73,7 +73,7 @@ def said(events: list[Event]) -> list[Uttered]:
 @pytest.mark.proof
 @pytest.mark.parametrize("fault", [GONE, BROKEN], ids=["at once", "for long"])
 async def test_who_cannot_hear_is_silent_for_a_turn_and_hears_again(
-    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer], fault: Fault
+    tmp_path: Path, well: LoopbackServer, serving: Serve, fault: Fault
 ) -> None:
     failing = Turning(fault, "perception", first=2, count=1 if fault is GONE else 5)
     settings = settings_with(well, serving(failing))
@@ -98,7 +98,7 @@ async def test_who_cannot_hear_is_silent_for_a_turn_and_hears_again(
 
 @pytest.mark.proof
 async def test_a_failing_speaker_is_replaced_in_the_same_turn(
-    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
+    tmp_path: Path, well: LoopbackServer, serving: Serve
 ) -> None:
     """The next in need speaks; who was thinking does not think twice, and has done what they did."""
     failing = Turning(GONE, "utterance")
@@ -133,7 +133,7 @@ async def test_a_failing_speaker_is_replaced_in_the_same_turn(
     ids=["need", "softmax", "round robin", "selector"],
 )
 async def test_whoever_never_speaks_the_others_do(
-    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer], more: dict[str, Any]
+    tmp_path: Path, well: LoopbackServer, serving: Serve, more: dict[str, Any]
 ) -> None:
     settings = settings_with(well, serving(Turning(BROKEN, "utterance")), max_messages=8, **more)
     events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
@@ -146,9 +146,7 @@ async def test_whoever_never_speaks_the_others_do(
 
 
 @pytest.mark.proof
-async def test_who_cannot_think_misses_a_thought(
-    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_who_cannot_think_misses_a_thought(tmp_path: Path, well: LoopbackServer, serving: Serve) -> None:
     failing = Turning(GONE, "planning", "reflection")
     settings = settings_with(well, serving(failing), pattern="round_robin")
     events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
@@ -177,9 +175,7 @@ async def test_where_everybody_fails_the_run_ends_and_goes_on(tmp_path: Path) ->
 
 
 @pytest.mark.proof
-async def test_of_two_the_other_goes_on_alone(
-    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_of_two_the_other_goes_on_alone(tmp_path: Path, well: LoopbackServer, serving: Serve) -> None:
     settings = settings_with(well, serving(Turning(GONE, "utterance")))
     events = await events_of(run_simulation(scenario(NAMES[:2]), settings, out=tmp_path, run=RUN))
     assert [s.speaker for s in said(events)] == [NAMES[0]] * MESSAGES
@@ -187,7 +183,7 @@ async def test_of_two_the_other_goes_on_alone(
 
 
 @pytest.mark.proof
-async def test_in_a_debate_too(tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]) -> None:
+async def test_in_a_debate_too(tmp_path: Path, well: LoopbackServer, serving: Serve) -> None:
     failing = Turning(GONE, "openness", first=3, count=1)
     settings = settings_with(well, serving(failing), mode="debate", judge="persona", analysis=True)
     events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
@@ -212,7 +208,7 @@ async def test_a_failing_judge_ends_the_debate_which_goes_on(tmp_path: Path, wel
 
 @pytest.mark.proof
 @pytest.mark.parametrize("step", ["perception", "utterance"])
-def test_in_plain_langgraph(well: LoopbackServer, serving: Callable[..., LoopbackServer], step: str) -> None:
+def test_in_plain_langgraph(well: LoopbackServer, serving: Serve, step: str) -> None:
     """`graph.invoke`, without a run's folder, a checkpointer or a stream."""
     settings = settings_with(well, serving(Turning(GONE, step)), pattern="round_robin")
     given = input_of(scenario(), RUN)
@@ -265,19 +261,8 @@ def kinds(events: list[Event]) -> list[str]:
     return [event.event for event in events if event.event not in ("speaking", "token")]
 
 
-async def check_replay(folder: Path, error: str = "") -> None:
-    """Its record makes the run once more, to the byte."""
-    replay = Replay(folder)
-    await events_of(replay.events(), error)
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
-    assert not replay.comparison.prompts
-
-
 @pytest.mark.proof
-async def test_numbers_out_of_range_are_moved_and_counted(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_numbers_out_of_range_are_moved_and_counted(tmp_path: Path, serving: Serve) -> None:
     def too_much(body: dict[str, Any]) -> Any:
         answer = natural_answer(body)
         assert isinstance(answer, dict)
@@ -302,9 +287,7 @@ async def test_numbers_out_of_range_are_moved_and_counted(
 
 @pytest.mark.long
 @pytest.mark.proof
-async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(tmp_path: Path, serving: Serve) -> None:
     server = serving(Weak(share=0.2))
     settings = weak_settings(server, mode="debate", judge="persona", memory_filtering=True, max_messages=6)
     events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
@@ -321,7 +304,7 @@ async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(
 
 
 @pytest.mark.proof
-async def test_at_awakening_things_are_neutral(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> None:
+async def test_at_awakening_things_are_neutral(tmp_path: Path, serving: Serve) -> None:
     server = serving(Weak(until=1))
     settings = weak_settings(server, mode="debate")
     await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
@@ -337,9 +320,7 @@ async def test_at_awakening_things_are_neutral(tmp_path: Path, serving: Callable
 
 
 @pytest.mark.proof
-async def test_all_is_wrong_and_minds_go_on_with_what_they_have(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_all_is_wrong_and_minds_go_on_with_what_they_have(tmp_path: Path, serving: Serve) -> None:
     """Of one agent: what is written is what it has heard, felt before and would ask itself anyway."""
     bad, good = serving(Weak()), serving()
     settings = weak_settings(good, agent_models={BO: bad.model("bo")}, memory_filtering=True)
@@ -373,7 +354,7 @@ async def test_all_is_wrong_and_minds_go_on_with_what_they_have(
 
 @pytest.mark.proof
 async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_another_model(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Serve
 ) -> None:
     bad, good = serving(Weak("emotion")), serving()
     settings = weak_settings(bad, mode="debate")
@@ -386,12 +367,12 @@ async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_an
     assert kinds(events)[-2:] == ["turn_ended", "stopped"]
     assert (events[-1].source, events[-1].conclusion) == ("answers", None)  # type: ignore[union-attr]
     assert {run_json(folder)[key] for key in ("stop_reason", "stop_source")} == {"error", "answers"}
-    await check_replay(folder, "module emotion")
+    await check_replay(folder, error="module emotion")
     # The same model gets two turns more.
     events = await events_of(resume_run(folder), "module emotion")
     assert kinds(events).count("utterance") == 3
     assert [again.get("reopened") for again in run_json(folder)["resumed"]] == [True]
-    await check_replay(folder, "module emotion")
+    await check_replay(folder, error="module emotion")
     events = await events_of(resume_run(folder, changes={"model": good.model()}))
     assert [event.turn for event in events if event.event == "utterance"] == list(range(1, WEAK_MESSAGES + 1))
     assert run_json(folder)["stop_reason"] == "message_limit"
@@ -409,9 +390,7 @@ async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_an
 
 
 @pytest.mark.proof
-async def test_where_all_modules_fail_the_run_stops_after_its_first_utterance(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_where_all_modules_fail_the_run_stops_after_its_first_utterance(tmp_path: Path, serving: Serve) -> None:
     events = await events_of(
         run_simulation(scenario(), weak_settings(serving(Weak())), out=tmp_path, run=RUN), "no usable answer"
     )
@@ -420,9 +399,7 @@ async def test_where_all_modules_fail_the_run_stops_after_its_first_utterance(
 
 
 @pytest.mark.proof
-async def test_a_module_model_is_named_as_it_is_to_be_changed(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_a_module_model_is_named_as_it_is_to_be_changed(tmp_path: Path, serving: Serve) -> None:
     bad, good = serving(Weak()), serving()
     settings = weak_settings(good, module_models={"emotion": bad.model("e")})
     await events_of(
@@ -433,7 +410,7 @@ async def test_a_module_model_is_named_as_it_is_to_be_changed(
 
 
 @pytest.mark.proof
-async def test_strict_answers_are_as_they_were(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> None:
+async def test_strict_answers_are_as_they_were(tmp_path: Path, serving: Serve) -> None:
     """Wrong twice at awakening ends the run, wrong twice later silences the agent; numbers are not moved."""
     weak = Weak("emotion", until=1)
     settings = weak_settings(serving(weak), strict_answers=True)
@@ -467,9 +444,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("status", [401, pytest.param(500, marks=pytest.mark.proof)])
-async def test_who_cannot_awaken_begins_neutral_and_silent(
-    tmp_path: Path, serving: Callable[..., LoopbackServer], status: int
-) -> None:
+async def test_who_cannot_awaken_begins_neutral_and_silent(tmp_path: Path, serving: Serve, status: int) -> None:
     broken = Broken(status)
     settings = weak_settings(serving(), agent_models={BO: serving(broken).model("bo")}, mode="debate", judge="persona")
     events = []
@@ -498,9 +473,7 @@ async def test_who_cannot_awaken_begins_neutral_and_silent(
 
 
 @pytest.mark.proof
-async def test_where_nobody_can_awaken_the_run_ends_and_goes_on(
-    tmp_path: Path, serving: Callable[..., LoopbackServer]
-) -> None:
+async def test_where_nobody_can_awaken_the_run_ends_and_goes_on(tmp_path: Path, serving: Serve) -> None:
     broken = Broken()
     settings = weak_settings(serving(broken), mode="debate", judge="persona")
     folder = tmp_path / RUN
@@ -517,7 +490,7 @@ async def test_where_nobody_can_awaken_the_run_ends_and_goes_on(
 
 
 @pytest.mark.proof
-def test_in_plain_langgraph_of_weak_answers(serving: Callable[..., LoopbackServer]) -> None:
+def test_in_plain_langgraph_of_weak_answers(serving: Serve) -> None:
     """`graph.invoke`: one cannot awaken, and one is always wrong; and a hopeless module is a reason to stop."""
     models = {BO: serving(Broken()).model("bo"), NAMES[2]: serving(Weak()).model("cleo")}
     given = input_of(scenario(), RUN)

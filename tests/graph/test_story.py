@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from story_talks import NAMES, Telling, last_of, leaks, scenario
+from story_talks import NAMES, Telling, done, failing, hold, last_of, leaks, scenario
 
 from persimchat.graph.stories.story import build_story
 from persimchat.models.exchange import Exchange
@@ -30,14 +30,7 @@ pytestmark = pytest.mark.usefixtures("quick_retries")
 async def story(told: Telling, patch: pytest.MonkeyPatch, given: Any = None, **options: Any) -> dict[str, Any]:
     """The last state of a story of two main characters and another one."""
     told.install(patch)
-    made = (given or scenario(2, 1)).model_dump(by_alias=True, exclude={"settings"})
-    chosen = Settings(mode="story", model="offline", **{"rounds": 1, **options})
-    config: Any = {"configurable": {"thread_id": "story"}}
-    return await last_of(build_story().astream(made, config, context=chosen, stream_mode="values"))
-
-
-def doings(state: dict[str, Any], do: str) -> list[dict[str, Any]]:
-    return [one for one in state["happenings"] if one["do"] == do]
+    return await hold(given or scenario(2, 1), **options)
 
 
 @pytest.mark.proof
@@ -52,13 +45,13 @@ async def test_a_round_has_its_stages_an_update_and_after_the_last_one_the_vote(
     assert [sorted(one.get("heard_by", ["all"])) for one in said] == [
         *([[bo], [ada], [ada], [bo]] * 2), *([["all"]] * 6)]  # fmt: skip
     assert [one["speaker"] for one in said[8:]] == [ada, bo, cy] * 2
-    assert [(one["speaker"], one["others"], "heard_by" in one) for one in doings(state, "met")] == [
+    assert [(one["speaker"], one["others"], "heard_by" in one) for one in done(state, "met")] == [
         (ada, [bo], True), (bo, [ada], True), (ada, [bo], False), (bo, [ada], False)]  # fmt: skip
     tasks = Counter(task for task, _, _ in told.prompts)
     assert tasks == {
         "review": 6, "stocktaking": 8, "choice": 4, "summary": 8, "ballot": 6, "story_utterance": 14
     }  # fmt: skip
-    standings = doings(state, "standing")
+    standings = done(state, "standing")
     assert [(one["round"], one["speaker"]) for one in standings] == [(r, n) for r in (0, 1) for n in NAMES[:3]]
     assert standings[3]["closeness"] == {bo: 16, cy: 16}
     assert standings[3]["beliefs"] == [58, 8]
@@ -77,7 +70,7 @@ async def test_a_story_without_a_vote_finishes_and_without_first_impressions_beg
     state = await story(told, monkeypatch, made, rounds=2)
     assert (state["stop_reason"], state["outcome"]) == ("finished", None)
     assert state["stop_detail"] == "The story's 2 rounds are over, and it has no vote."
-    assert [one["closeness"] for one in doings(state, "standing") if one["round"] == 0] == [
+    assert [one["closeness"] for one in done(state, "standing") if one["round"] == 0] == [
         dict.fromkeys([other for other in NAMES[:3] if other != name], 10) for name in NAMES[:3]
     ]
     assert not [task for task, _, _ in told.prompts if task == "ballot"]
@@ -108,7 +101,7 @@ async def test_an_answer_outside_the_bound_is_asked_for_once_more_and_then_chang
     assert set(own["closeness"].values()) == {10}
     assert state["agents"][NAMES[0]].get("silent") is None, "the character is not silent"
     assert state["judgements"]["review|offline"]["failed"] == 2
-    assert not [one for one in doings(state, "review") if one["speaker"] == NAMES[0]]
+    assert not done(state, "review", NAMES[0])
 
 
 @pytest.mark.parametrize(
@@ -122,7 +115,7 @@ async def test_an_answer_outside_the_bound_is_asked_for_once_more_and_then_chang
 async def test_a_host_without_a_usable_choice_passes(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Telling(choice=lambda name, _: wrong if name == NAMES[0] else None)
     state = await story(told, monkeypatch, scenario(2, 1, stages=[{"kind": "private"}]))
-    assert [one["speaker"] for one in doings(state, "met")] == [NAMES[1]]
+    assert [one["speaker"] for one in done(state, "met")] == [NAMES[1]]
     assert state["stop_reason"] == "settled"
 
 
@@ -141,27 +134,17 @@ async def test_signed_texts_are_whole_numbers_and_words_are_not(monkeypatch: pyt
     assert set(agents[NAMES[1]]["story"]["closeness"].values()) == {15}, "only the first impression fitted"
 
 
-def failing(*names: str) -> Any:
-    """An answer that is an error of the model for these characters."""
-
-    def answer(name: str, _: Any) -> Any:
-        if name in names:
-            raise ModelError("no such model", model="offline", agent=name)
-
-    return answer
-
-
 async def test_a_character_whose_model_fails_is_silent_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = failing(NAMES[0])
     told = Telling(stocktaking=bad, story_utterance=bad, review=bad, ballot=bad)
     state = await story(told, monkeypatch)
     assert state["stop_reason"] == "settled"
-    met = doings(state, "met")
+    met = done(state, "met")
     assert [one["speaker"] for one in met] == [NAMES[1], NAMES[1]], "a host that cannot take stock has no room"
     said = [one["speaker"] for one in utterances(state["messages"])]
     assert said == [NAMES[1], NAMES[1], NAMES[1], NAMES[2], NAMES[1], NAMES[2]], "a room ends where nobody answers"
     assert set(state["agents"][NAMES[0]]["story"]["closeness"].values()) == {10}
-    assert [one["speaker"] for one in doings(state, "ballot")] == [NAMES[1]]
+    assert [one["speaker"] for one in done(state, "ballot")] == [NAMES[1]]
     assert state["agents"][NAMES[0]]["silent"]["step"] == "ballot"
 
 
@@ -228,22 +211,18 @@ async def forced_story(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Told]:
     yield Told(graph, config, told)
 
 
-def of(state: dict[str, Any], do: str, who: str) -> list[dict[str, Any]]:
-    return [one for one in state["happenings"] if one["do"] == do and one["speaker"] == who]
-
-
 @pytest.mark.proof
 async def test_a_host_talks_to_the_partner_that_was_chosen_and_plans_it_itself(forced_story: Told) -> None:
     state = await forced_story.forced(ADA, CY)
-    choice = of(state, "choice", ADA)[0]
+    choice = done(state, "choice", ADA)[0]
     assert (choice["choice"], choice["chosen_by"], choice["heard_by"]) == (CY, "branch", [])
     assert choice["lines"]
-    assert of(state, "met", ADA)[0]["others"] == [CY]
+    assert done(state, "met", ADA)[0]["others"] == [CY]
     (asked,) = [text for task, name, text in forced_story.told.prompts if (task, name) == ("choice", ADA)][:1]
     assert "May be chosen: Cy Dahl" in asked
     assert "May be chosen: Bo Vik" not in asked
-    assert "chosen_by" not in of(state, "choice", ADA)[1]
-    assert "chosen_by" not in of(state, "choice", BO)[0]
+    assert "chosen_by" not in done(state, "choice", ADA)[1]
+    assert "chosen_by" not in done(state, "choice", BO)[0]
     assert state["carried_out"] == [{"turn": 0, "do": "choose", "host": ADA, "partner": CY}]
     assert state["interventions"] == []
     assert state["stop_reason"] == "settled"
@@ -252,11 +231,11 @@ async def test_a_host_talks_to_the_partner_that_was_chosen_and_plans_it_itself(f
 @pytest.mark.proof
 async def test_a_host_for_whom_nobody_is_chosen_has_no_room(forced_story: Told) -> None:
     state = await forced_story.forced(ADA, "")
-    first = of(state, "choice", ADA)[0]
+    first = done(state, "choice", ADA)[0]
     assert (first.get("choice", ""), first["chosen_by"]) == ("", "branch")
     assert [room["members"][0] for room in state["rooms"].values() if room["stage"] == 0] == [BO]
-    assert len(of(state, "met", ADA)) == 1
-    assert of(state, "stock", ADA), "it took stock all the same"
+    assert len(done(state, "met", ADA)) == 1
+    assert done(state, "stock", ADA), "it took stock all the same"
 
 
 @pytest.mark.proof
@@ -342,18 +321,11 @@ class Asked:
 async def held(story: Scenario, patch: pytest.MonkeyPatch, *, rounds: int = 1) -> tuple[Asked, dict[str, Any]]:
     """The requests and the last state of a story that the offline model holds."""
     asked = Asked(patch)
-    given = story.model_dump(by_alias=True, exclude={"settings"})
-    chosen = Settings(**{**story.settings, "model": "offline", "seed": 1, "rounds": rounds})
-    config: Any = {"configurable": {"thread_id": "ablation"}}
-    state = await last_of(build_story().astream(given, config, context=chosen, stream_mode="values"))
+    state = await hold(story, seed=1, rounds=rounds)
     assert state["stop_reason"] == "settled"
     assert state["outcome"]["winners"]
     assert {outcome for row in state["judgements"].values() for outcome in row} == {"valid"}
     return asked, state
-
-
-def notes(state: dict[str, Any], do: str) -> list[dict[str, Any]]:
-    return [one for one in state["happenings"] if one["do"] == do]
 
 
 @pytest.mark.proof
@@ -396,8 +368,8 @@ async def test_without_planning_there_are_no_next_steps_and_no_plan(monkeypatch:
         assert words not in asked.told
     assert "Whom do you choose? Each of you will speak 1 time." in asked.texts["choice"][0]
     assert "- How things stand for me:" in asked.told
-    assert not any(one["lines"] for do in ("stock", "choice") for one in notes(state, do))
-    assert all(one["text"] for do in ("stock", "choice") for one in notes(state, do))
+    assert not any(one["lines"] for do in ("stock", "choice") for one in done(state, do))
+    assert all(one["text"] for do in ("stock", "choice") for one in done(state, do))
 
 
 @pytest.mark.proof
@@ -413,8 +385,8 @@ async def test_without_thinking_no_answer_begins_with_its_reason_and_reviews_are
     changes, sentence = (asked.texts["review"][4].index(words) for words in ("- beliefs:", "- afterthought:"))
     assert changes < sentence
     assert "what I thought:" in "\n".join(asked.texts["ballot"]), "the reflection stays"
-    assert not any(one["text"] for do in ("choice", "guess", "ballot", "closed_ballot") for one in notes(state, do))
-    assert all(one["text"] for one in notes(state, "review"))
+    assert not any(one["text"] for do in ("choice", "guess", "ballot", "closed_ballot") for one in done(state, do))
+    assert all(one["text"] for one in done(state, "review"))
 
 
 @pytest.mark.proof
@@ -425,8 +397,8 @@ async def test_without_reflection_a_review_has_no_sentence_and_is_no_memory(monk
     for words in ("what I thought:", "What I thought after the last round"):
         assert words not in asked.told
     assert all("reasoning" in fields for task in REASONED for fields in asked.fields(task))
-    assert not any(one["text"] for one in notes(state, "review"))
-    assert any(any(one["closeness"].values()) for one in notes(state, "review")), "but closeness changes"
+    assert not any(one["text"] for one in done(state, "review"))
+    assert any(any(one["closeness"].values()) for one in done(state, "review")), "but closeness changes"
     kinds = {memory["kind"] for mind in state["agents"].values() for memory in mind.get("unsaved", []) if memory}
     assert "review" not in kinds
     assert not any(mind["story"]["review"] for mind in state["agents"].values())

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from story_talks import last_of
+from story_talks import hold
 
-from persimchat.graph.stories.story import build_story
 from persimchat.models.offline.chat_model import OfflineChatModel
 from persimchat.personas.scenario import load_scenario
 from persimchat.personas.story_conversion import convert_story
-from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
 
@@ -35,11 +33,7 @@ async def test_a_released_story_is_held_and_no_prompt_has_an_id(
         return answer(model, messages)
 
     monkeypatch.setattr(OfflineChatModel, "answer", noted)
-    scenario = load_scenario(file)
-    given = scenario.model_dump(by_alias=True, exclude={"settings"})
-    made = Settings(**{**scenario.settings, "model": "offline", "seed": 1, "rounds": 1})
-    config: Any = {"configurable": {"thread_id": name}}
-    state = await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
+    state = await hold(load_scenario(file), seed=1)
     assert state["stop_reason"] == "settled"
     assert {outcome for row in state["judgements"].values() for outcome in row} == {"valid"}
     assert len(prompts) > 100

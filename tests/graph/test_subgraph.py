@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from fixtures import Refused
 from langchain_core.messages import AIMessageChunk, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -339,13 +340,13 @@ def test_a_baseline_in_a_parent() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_when_the_graph_is_built(
-    refused: Callable[..., str], options: dict[str, Any], words: list[str]
+    refused: Refused, options: dict[str, Any], words: list[str]
 ) -> None:
     refused(lambda: conversation_node(SETTINGS, **options), *words)
 
 
 @pytest.mark.parametrize("given", [{}, {"question": " "}, {"log": []}])
-def test_without_a_topic_it_says_where_one_was_looked_for(refused: Callable[..., str], given: dict[str, Any]) -> None:
+def test_without_a_topic_it_says_where_one_was_looked_for(refused: Refused, given: dict[str, Any]) -> None:
     graph = around(conversation_node(SETTINGS, participants=PEOPLE, topic_from="question", into={}), Report)
     refused(lambda: graph.invoke({"turn": 1, **given}), "no topic", "question", "topic_from")
 

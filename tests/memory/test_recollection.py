@@ -83,9 +83,8 @@ async def test_recall_is_the_exact_best(brute_force, same_recall, ephemeral, sim
         41,
         dict.fromkeys(("recency", "importance", "relevance", "emotional", "stm_relevance"), 1.0),
     )
-    assert [r["id"] for r in got] == [r["id"] for r in expected]
     # The mirror keeps single precision, and three decimals are told.
-    assert [r["score"] for r in got] == pytest.approx([r["score"] for r in expected], abs=6e-4)
+    same_recall(got, expected, tolerance=6e-4)
 
 
 async def test_a_lost_mirror_changes_nothing(chosen, simulation, mind, same_recall):

@@ -12,7 +12,6 @@ from loopback.server import LoopbackServer
 from pytest_socket import socket_allow_hosts
 
 from persimchat.models import capacity, ladder
-from persimchat.state.settings import Settings
 
 VARIABLES = (
     "OPENAI_API_KEY",
@@ -54,9 +53,3 @@ def serve(serving: Callable[..., LoopbackServer]) -> Callable[..., LoopbackServe
 def sink() -> Kept:
     """Keeps what a ledger writes."""
     return Kept()
-
-
-@pytest.fixture
-def settings_for() -> Callable[..., Settings]:
-    """Settings whose model is a loopback server's."""
-    return lambda server, **options: Settings(model=server.model(), **options)

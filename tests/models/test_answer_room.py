@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
-from ledgers import question_to, words_of
+from ledgers import RIGHT, question_to, words_of
 from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 from models.schemas_asked import asked
@@ -24,8 +24,6 @@ from persimchat.state.errors import ModelError
 from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 CUT = Reply('{"reasoning": "because and because and', finish_reason="length")
 LIMITS = ("max_tokens", "max_completion_tokens")
 

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from langchain_core.messages import AIMessage
-from ledgers import question_to
+from ledgers import RIGHT, question_to
 from loopback.answering import Reply
-from loopback.server import LoopbackServer
 
 from persimchat.models.answers import WrongAnswer, read
 from persimchat.models.asking import ask
@@ -18,8 +17,6 @@ from persimchat.state.errors import ModelError
 from persimchat.state.minds.judgement import Action, NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 TEXT = json.dumps(RIGHT)
 
 
@@ -48,13 +45,9 @@ async def test_what_is_forgiven(said: str, serve: Serve) -> None:
     assert answer.call["calls"] == 1
 
 
-async def test_content_null_with_a_tool_call(serve: Serve) -> None:
-    server = serve(lambda _: tool_call(TEXT), refuses={"json_schema"})
-    assert (await question_to(server)).value.need_to_talk == 7
-
-
-async def test_a_tool_call_with_broken_arguments_is_repaired(serve: Serve) -> None:
-    server = serve(lambda _: tool_call(TEXT[:-1] + ",}"), refuses={"json_schema"})
+@pytest.mark.parametrize("arguments", [TEXT, TEXT[:-1] + ",}"], ids=["whole", "broken"])
+async def test_a_tool_call_without_content_is_the_answer(arguments: str, serve: Serve) -> None:
+    server = serve(lambda _: tool_call(arguments), refuses={"json_schema"})
     assert (await question_to(server)).value.need_to_talk == 7
 
 

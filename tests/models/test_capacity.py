@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
-from ledgers import within
+from ledgers import RIGHT, within
 from loopback.answering import Fault
-from loopback.server import LoopbackServer
 
 from persimchat.models import capacity
 from persimchat.models.asking import ask
@@ -25,8 +24,6 @@ from persimchat.state.errors import ModelError, PromptTooLong
 from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 OLLAMA_SHOW = {"parameters": "temperature 0.7\nnum_ctx                        2048", "model_info": {}}
 
 

@@ -84,7 +84,3 @@ def test_any_object_is_found_whole_between_any_words(value: dict[str, object], b
 def test_garbage_never_breaks_the_search(text: str) -> None:
     found = find_object(text, FIELDS)
     assert found is None or set(found) & set(FIELDS)
-
-
-def test_a_long_answer_is_searched_in_linear_time() -> None:
-    assert find_object("{" * 3000, FIELDS) is None

@@ -3,37 +3,27 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
+from ledgers import RIGHT, question, question_to, words_of
 from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 
-from persimchat.models.asking import ask, speak
 from persimchat.models.failures import TransientModelError, is_transient, message_of, status_of
 from persimchat.models.health_check import check_model
 from persimchat.models.redaction import redact, short
 from persimchat.models.registry import chat_model
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
 SECRET = "sk-secret-1234567890abcdef"
 
 
 async def failing(model: str, **options: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        await ask(
-            "json_answer",
-            NeedToTalk,
-            settings=Settings(model=model, **options),
-            agent="Ann",
-            module="need_to_talk",
-            turn=3,
-            schema="S",
-        )
+        await question(Settings(model=model, **options))
     assert "\n" not in str(caught.value)
     assert is_transient(caught.value) is isinstance(caught.value, TransientModelError)
     return caught.value
@@ -107,9 +97,8 @@ async def test_too_slow_an_answer(serve: Serve) -> None:
     "fault", [Fault(partial="One two three four"), Fault(partial="One two three four", silent=True)]
 )
 async def test_a_stream_that_is_cut_is_no_utterance(fault: Fault, serve: Serve) -> None:
-    settings = Settings(model=serve(lambda _: fault).model())
     with pytest.raises(TransientModelError, match="cut in the middle"):
-        await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=3, schema="S")
+        await words_of(serve(lambda _: fault))
 
 
 class BreaksOff(Reply):
@@ -118,17 +107,15 @@ class BreaksOff(Reply):
 
 
 async def test_an_error_in_the_middle_of_a_stream(serve: Serve) -> None:
-    settings = Settings(model=serve(lambda _: BreaksOff("One two three four")).model())
     with pytest.raises(TransientModelError, match="HTTP 503: upstream exploded"):
-        await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=3, schema="S")
+        await words_of(serve(lambda _: BreaksOff("One two three four")))
 
 
 @pytest.mark.proof
 async def test_a_stream_that_stalls_runs_out_of_time(serve: Serve) -> None:
     server = serve(lambda _: " ".join(["word"] * 50), token_delay_s=0.05)
-    settings = Settings(model=server.model(), timeout_s=0.4)
     with pytest.raises(ModelError, match="no answer within.*, twice") as caught:
-        await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=3, schema="S")
+        await words_of(server, timeout_s=0.4)
     assert not isinstance(caught.value, TransientModelError)
     assert len(server.requests) <= 2
 
@@ -160,16 +147,8 @@ async def test_openais_key_and_account_are_not_sent_to_other_servers(
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
-    server = serve(lambda _: {"reasoning": "because", "need_to_talk": 7})
-    await ask(
-        "json_answer",
-        NeedToTalk,
-        settings=Settings(model=server.model()),
-        agent="Ann",
-        module="need_to_talk",
-        turn=0,
-        schema="S",
-    )
+    server = serve(lambda _: RIGHT)
+    await question_to(server)
     sent = json.dumps(server.requests[0].headers)
     assert SECRET not in sent
     assert "mine" not in sent
@@ -192,13 +171,8 @@ async def test_requests_to_this_machine_do_not_go_through_a_proxy(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     server = serve(lambda _: "Hello.")
-    await check_or_speak(server)
+    await words_of(server)
     assert len(server.requests) == 1
-
-
-async def check_or_speak(server: LoopbackServer) -> None:
-    settings = Settings(model=server.model())
-    await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=0, schema="S")
 
 
 async def test_check_model_names_the_form_that_works(serve: Serve) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import Fault
 from loopback.modes import answering
-from loopback.server import LoopbackServer, free_port
+from loopback.server import free_port
 
 from persimchat.models import health_check, waiting
 from persimchat.models.failures import model_error
@@ -24,8 +25,6 @@ from persimchat.models.registry import build
 from persimchat.models.waiting import Waiting, waits, waits_told
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
-
-Serve = Callable[..., LoopbackServer]
 
 
 @pytest.fixture

@@ -7,21 +7,21 @@ import gc
 import gzip
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.runnables.config import var_child_runnable_config
+from ledgers import RIGHT, WORDS, question, question_to, within, words, words_of
 from loopback.answering import Fault, Raw
 from loopback.server import LoopbackServer
 
 from persimchat.models import ladder
-from persimchat.models.asking import ask, speak
 from persimchat.models.failures import TransientModelError
-from persimchat.models.ledger import LEDGER, Ledger
+from persimchat.models.ledger import Ledger
 from persimchat.models.stream_filter import KEPT, LONGEST
 from persimchat.runs.folder.reading import calls_in, read_answers
 from persimchat.runs.kinds import KINDS
@@ -31,9 +31,6 @@ from persimchat.state.errors import ModelError, PerSimChatError
 from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
-Serve = Callable[..., LoopbackServer]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
-WORDS = "Well, I would rather walk home."
 KEY = "zq-planted-key-0123456789"
 
 
@@ -46,13 +43,11 @@ def _no_collector() -> Iterator[None]:
 
 
 async def judged(server: LoopbackServer) -> NeedToTalk:
-    asked = {"settings": Settings(model=server.model()), "agent": "Ann", "turn": 3, "schema": "S"}
-    return (await ask("json_answer", NeedToTalk, module="need_to_talk", **asked)).value
+    return (await question_to(server)).value
 
 
-async def spoken(server: LoopbackServer, **more: Any) -> str:
-    asked = {"settings": Settings(model=server.model()), "agent": "Ann", "turn": 3, "schema": "S"}
-    return (await speak("json_answer", module="natural_language", **asked, **more)).text
+async def spoken(server: LoopbackServer, message_id: str | None = None) -> str:
+    return (await words_of(server, message_id)).text
 
 
 def deep(levels: int) -> str:
@@ -72,7 +67,7 @@ def delta(text: Any, reason: Any = None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
+    ("wrong", "reason"),
     [
         (deep(3000), "cut off at the length limit"),
         (deep(900), "cut off at the length limit"),
@@ -89,12 +84,12 @@ def delta(text: Any, reason: Any = None) -> dict[str, Any]:
         (whole({"tool_calls": [{"id": "1", "function": {"name": "f", "arguments": deep(500)}}]}), "nested too deeply"),
     ],
 )
-async def test_a_hostile_answer_is_a_wrong_one_and_asked_again(wrong: Any, words: str, serve: Serve) -> None:
+async def test_a_hostile_answer_is_a_wrong_one_and_asked_again(wrong: Any, reason: str, serve: Serve) -> None:
     server = serve([wrong, RIGHT])
     began = time.process_time()
     assert (await judged(server)).need_to_talk == 7
     assert time.process_time() - began < 12, "seconds, where it took 23"
-    assert words in server.requests[1].text
+    assert reason in server.requests[1].text
     assert len(server.requests[1].text) < KEPT + 60_000
 
 
@@ -159,8 +154,7 @@ async def test_packed_answers_are_read_all_the_same(serve: Serve) -> None:
 async def test_absurd_counts_of_tokens_are_not_believed(absurd: Any, serve: Serve) -> None:
     usage = {"prompt_tokens": absurd, "completion_tokens": absurd, "total_tokens": absurd}
     server = serve(lambda _: whole({"content": json.dumps(RIGHT)}, usage=usage))
-    asked = {"settings": Settings(model=server.model()), "agent": "Ann", "turn": 3, "schema": "S"}
-    call = (await ask("json_answer", NeedToTalk, module="need_to_talk", **asked)).call
+    call = (await question_to(server)).call
     assert call["estimated"] is True
     assert 10 < call["input_tokens"] < 2000
     assert call["output_tokens"] == -(-len(json.dumps(RIGHT)) // 4)
@@ -281,22 +275,14 @@ def hostile(parts: dict[str, Any], damage: tuple[str, int] | None, body: dict[st
 
 async def outcomes(settings_: Settings, ledger: Ledger) -> list[str]:
     """What becomes of a judgement and of words: their text, or the error's."""
-    token = var_child_runnable_config.set({"configurable": {LEDGER: ledger}})
-    asked = {"settings": settings_, "agent": "Ann", "turn": 3, "schema": "S"}
     found = []
-    try:
-        for question in (
-            lambda: ask("json_answer", NeedToTalk, module="need_to_talk", **asked),
-            lambda: speak("json_answer", module="natural_language", message_id="m", **asked),
-        ):
-            try:
-                answer: Any = await question()
-            except PerSimChatError as error:
-                found.append(f"{type(error).__name__}: {error}")
-            else:
-                found.append(str(getattr(answer, "value", None) or answer.text))
-    finally:
-        var_child_runnable_config.reset(token)
+    for asked in (question(settings_), words(settings_, message_id="m")):
+        try:
+            answer = await within(ledger, asked)
+        except PerSimChatError as error:
+            found.append(f"{type(error).__name__}: {error}")
+        else:
+            found.append(str(getattr(answer, "value", None) or answer.text))
     return found
 
 

@@ -1,25 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from langchain_core.language_models import FakeListChatModel
-from ledgers import question
+from ledgers import RIGHT, question_to
 from loopback.answering import Fault
-from loopback.server import LoopbackServer
 
 from persimchat.models import ladder
-from persimchat.models.asking import ask
 from persimchat.models.ladder import Rung
 from persimchat.models.naming import parse_model_name
 from persimchat.models.schemas import prompt_schema
 from persimchat.state.errors import ModelError
 from persimchat.state.minds.judgement import NeedToTalk
-from persimchat.state.settings import Settings
-
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 
 
 def form_of(body: dict[str, Any]) -> Rung:
@@ -39,57 +34,44 @@ def form_of(body: dict[str, Any]) -> Rung:
     ],
 )
 async def test_a_server_is_asked_in_the_best_form_it_takes_and_never_again_in_one_it_refused(
-    refuses: set[str], forms: list[Rung], serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+    refuses: set[str], forms: list[Rung], serve: Serve
 ) -> None:
     server = serve(lambda _: RIGHT, refuses=refuses)
-    settings = settings_for(server)
-    first = await question(settings)
+    first = await question_to(server)
     assert first.value.need_to_talk == 7
     assert first.call["calls"] == len(forms)
-    second = await question(settings)
+    second = await question_to(server)
     assert second.call["calls"] == 1
     assert [form_of(b) for b in server.bodies()] == [*forms, forms[-1]]
 
 
-async def test_the_schema_is_in_the_prompt_only_where_the_server_does_not_hold_to_it(
-    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_the_schema_is_in_the_prompt_only_where_the_server_does_not_hold_to_it(serve: Serve) -> None:
     server = serve(lambda _: RIGHT, refuses={"json_schema", "tools"})
-    await question(settings_for(server))
+    await question_to(server)
     schema = prompt_schema(NeedToTalk)
     assert [schema in r.text for r in server.requests] == [False, False, True]
     assert [m["role"] for m in server.bodies()[-1]["messages"]] == ["system", "user"]
 
 
-async def test_a_seed_that_is_refused_is_left_out_from_then_on(
-    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_a_seed_that_is_refused_is_left_out_from_then_on(serve: Serve) -> None:
     server = serve(lambda _: RIGHT, refuses={"seed"})
-    settings = settings_for(server, seed=11)
-    assert (await question(settings)).call["calls"] == 2
-    assert (await question(settings)).call["calls"] == 1
+    assert [(await question_to(server, seed=11)).call["calls"] for _ in range(2)] == [2, 1]
     assert [b.get("seed") for b in server.bodies()] == [11, None, None]
     assert {form_of(b) for b in server.bodies()} == {Rung.JSON_SCHEMA}
 
 
-async def test_a_top_p_is_sent_where_the_server_takes_it(
-    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_a_top_p_is_sent_where_the_server_takes_it(serve: Serve) -> None:
     taking, refusing = serve(lambda _: RIGHT), serve(lambda _: RIGHT, refuses={"top_p"})
-    assert (await question(settings_for(taking, model_top_p=0.9))).call["calls"] == 1
-    await question(settings_for(taking))
+    assert (await question_to(taking, model_top_p=0.9)).call["calls"] == 1
+    await question_to(taking)
     assert [body.get("top_p") for body in taking.bodies()] == [0.9, None]
-    assert (await question(settings_for(refusing, model_top_p=0.9))).call["calls"] == 2
-    assert (await question(settings_for(refusing, model_top_p=0.9))).call["calls"] == 1
+    assert [(await question_to(refusing, model_top_p=0.9)).call["calls"] for _ in range(2)] == [2, 1]
     assert [body.get("top_p") for body in refusing.bodies()] == [0.9, None, None]
 
 
-async def test_many_at_once_all_learn_of_a_refusal(
-    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_many_at_once_all_learn_of_a_refusal(serve: Serve) -> None:
     server = serve(lambda _: RIGHT, refuses={"json_schema", "seed"}, delay_s=0.05)
-    settings = settings_for(server)
-    answers = await asyncio.gather(*(question(settings) for _ in range(8)))
+    answers = await asyncio.gather(*(question_to(server) for _ in range(8)))
     assert [a.value.need_to_talk for a in answers] == [7] * 8
     assert len(server.requests) <= 24
 
@@ -105,29 +87,24 @@ async def test_many_at_once_all_learn_of_a_refusal(
         Fault(200, {"error": {"message": "response_format is not supported", "code": 400}}),
     ],
 )
-async def test_servers_refuse_in_many_ways(
-    fault: Fault, serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_servers_refuse_in_many_ways(fault: Fault, serve: Serve) -> None:
     server = serve(lambda body: fault if "response_format" in body else RIGHT)
-    assert (await question(settings_for(server))).call["calls"] == 2
+    assert (await question_to(server)).call["calls"] == 2
     assert form_of(server.bodies()[-1]) is Rung.TOOL_CALL
 
 
-async def test_a_server_that_ignores_the_schema_gets_it_in_the_prompt_from_then_on(
-    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
-) -> None:
+async def test_a_server_that_ignores_the_schema_gets_it_in_the_prompt_from_then_on(serve: Serve) -> None:
     schema = prompt_schema(NeedToTalk)
     server = serve(lambda body: RIGHT if schema in str(body["messages"]) else "I would say seven.")
-    settings = settings_for(server)
-    calls = [(await question(settings)).call["calls"] for _ in range(4)]
+    calls = [(await question_to(server)).call["calls"] for _ in range(4)]
     assert calls == [2, 1, 1, 1]
     assert form_of(server.bodies()[-1]) is Rung.JSON_MODE
 
 
-async def test_a_model_named_after_a_tool_is_not_taken_to_refuse_tools(serve: Callable[..., LoopbackServer]) -> None:
+async def test_a_model_named_after_a_tool_is_not_taken_to_refuse_tools(serve: Serve) -> None:
     server = serve([Fault(400, {"error": {"message": "cannot run json_schema-tools-7b today"}})])
     with pytest.raises(ModelError, match="HTTP 400"):
-        await question(Settings(model=server.model("json_schema-tools-7b")))
+        await question_to(server, model=server.model("json_schema-tools-7b"))
     assert len(server.requests) == 1
 
 
@@ -150,7 +127,7 @@ def test_a_field_that_a_client_does_not_know_is_refused() -> None:
 
 
 async def test_a_server_that_ignores_schemas_and_tools_is_asked_in_the_prompt(
-    serve: Callable[..., LoopbackServer],
+    serve: Serve,
 ) -> None:
     def heedless(body: dict[str, Any]) -> Any:
         if "tools" in body or (body.get("response_format") or {}).get("type") == "json_schema":
@@ -158,9 +135,7 @@ async def test_a_server_that_ignores_schemas_and_tools_is_asked_in_the_prompt(
         return 'Sure!\n```json\n{"reasoning": "because", "need_to_talk": 7}\n```'
 
     server = serve(heedless)
-    asked = {"settings": Settings(model=server.model()), "agent": "Ann", "module": "need_to_talk", "turn": 0}
-    answer = await ask("json_answer", NeedToTalk, **asked, schema="S")
-    assert answer.value.need_to_talk == 7
+    assert (await question_to(server)).value.need_to_talk == 7
     assert len(server.bodies()) == 2
 
 

@@ -9,12 +9,13 @@ import threading
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
-from ledgers import RIGHT, WORDS, Kept, Serve, State, question, within, words
+from ledgers import RIGHT, WORDS, Kept, State, question, within, words
 from loopback.answering import Fault, Reply
 
 from persimchat.models.exchange import Exchange

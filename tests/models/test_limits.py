@@ -2,38 +2,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fixtures import Serve
+from ledgers import RIGHT, question_to
 from loopback.answering import Fault
 from loopback.server import LoopbackServer
 
 from persimchat.models import limits
-from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError, retry_after_s
 from persimchat.models.limits import ModelLimit, limited, pause, slot
 from persimchat.models.naming import parse_model_name
-from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
-
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 
 
 async def many(server: LoopbackServer, count: int, **options: object) -> None:
-    settings = Settings(model=server.model(), **options)
-    asked = {"settings": settings, "agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
-    await asyncio.gather(*(ask("json_answer", NeedToTalk, **asked) for _ in range(count)))
+    await asyncio.gather(*(question_to(server, **options) for _ in range(count)))
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("options", "most"), [({"max_concurrency": 3}, 3), ({"concurrent": False}, 1), ({"max_concurrency": 16}, 8)]
 )
-async def test_no_more_requests_at_once_than_allowed(
-    options: dict[str, object], most: int, serve: Callable[..., LoopbackServer]
-) -> None:
+async def test_no_more_requests_at_once_than_allowed(options: dict[str, object], most: int, serve: Serve) -> None:
     server = serve(
         lambda _: RIGHT, delay_s=0.6 if most == 8 else 0.1
     )  # long enough for a busy machine to send them all
@@ -41,7 +34,7 @@ async def test_no_more_requests_at_once_than_allowed(
     assert server.most_at_once == most
 
 
-async def test_requests_start_no_faster_than_the_rate(serve: Callable[..., LoopbackServer]) -> None:
+async def test_requests_start_no_faster_than_the_rate(serve: Serve) -> None:
     server = serve(lambda _: RIGHT)
     started = time.perf_counter()
     await many(server, 6, requests_per_second=20)
@@ -130,7 +123,7 @@ async def test_a_long_pause_is_told_once_and_never_longer_than_a_minute(monkeypa
     assert told == [{"waiting": {"model": "m@http://x/v1", "asked_s": 86400.0, "wait_s": 60.0}}]
 
 
-async def test_retry_after_is_waited_for(serve: Callable[..., LoopbackServer]) -> None:
+async def test_retry_after_is_waited_for(serve: Serve) -> None:
     server = serve([Fault(429, headers={"retry-after": "0.4"}), RIGHT])
     started = time.perf_counter()
     with pytest.raises(TransientModelError):
@@ -157,7 +150,7 @@ async def test_requests_that_name_the_same_thing_are_made_one_after_another() ->
 
 
 @pytest.mark.proof
-async def test_limits_by_model_hold_for_all_conversations_together(serve: Callable[..., LoopbackServer]) -> None:
+async def test_limits_by_model_hold_for_all_conversations_together(serve: Serve) -> None:
     """Each of several conversations would be within its own limits; the model's are those of all."""
     server = serve(lambda _: RIGHT, delay_s=0.02)
     model = parse_model_name(server.model()).key

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from models.gguf_files import gguf
@@ -68,7 +68,7 @@ def test_entries_that_are_no_numbers_take_no_memory(tmp_path: Path, entry: dict[
 
 
 def test_a_file_that_memory_does_not_hold_is_refused(
-    tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise MemoryError
@@ -102,15 +102,13 @@ def test_a_damaged_header_is_refused_or_read(
         (gguf(**{"general.architecture": None}), "does not name its architecture"),
     ],
 )
-def test_what_is_no_model_is_refused_in_one_line(
-    tmp_path: Path, refused: Callable[..., str], content: bytes, words: str
-) -> None:
+def test_what_is_no_model_is_refused_in_one_line(tmp_path: Path, refused: Refused, content: bytes, words: str) -> None:
     file = tmp_path / "a.gguf"
     file.write_bytes(content)
     refused(lambda: read_header(file), words)
 
 
-def test_a_folder_and_nothing_are_no_models(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_folder_and_nothing_are_no_models(tmp_path: Path, refused: Refused) -> None:
     refused(lambda: read_header(tmp_path), "is a folder")
     refused(lambda: read_header(tmp_path / "none.gguf"), "there is no model file")
 
@@ -135,17 +133,17 @@ def test_names_of_local_models() -> None:
         "hf:owner/repo/a\nb.gguf",
     ],
 )
-def test_names_that_are_no_file_of_the_hub(refused: Callable[..., str], name: str) -> None:
+def test_names_that_are_no_file_of_the_hub(refused: Refused, name: str) -> None:
     refused(lambda: parse_model_name(name))
 
 
-def test_a_model_that_is_not_there_names_the_command_that_gets_it(refused: Callable[..., str]) -> None:
+def test_a_model_that_is_not_there_names_the_command_that_gets_it(refused: Refused) -> None:
     for name in ("smollm2", HUB):
         refused(lambda name=name: model_file(parse_model_name(name)), f"Get it with: persimchat models get {name}")
     refused(lambda: model_file(parse_model_name("llamacpp:/nowhere/x.gguf")), "there is no model file")
 
 
-def test_list_and_remove(folder: Path, refused: Callable[..., str]) -> None:
+def test_list_and_remove(folder: Path, refused: Refused) -> None:
     assert stored() == []
     there = {name: put(name) for name in (HUB, "smollm2")}
     assert [found.name for found in stored()] == [HUB, "smollm2"]
@@ -161,20 +159,20 @@ def test_list_and_remove(folder: Path, refused: Callable[..., str]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"models": [1]}', '{"models": 3}', "[" * 9000, json.dumps({"models": [{"name": "smollm2"}]})]
 )
-def test_a_damaged_list_is_named(folder: Path, refused: Callable[..., str], text: str) -> None:
+def test_a_damaged_list_is_named(folder: Path, refused: Refused, text: str) -> None:
     folder.mkdir()
     (folder / "index.json").write_text(text)
     refused(stored, "is damaged")
 
 
-def test_a_list_that_leads_elsewhere_is_damaged(folder: Path, refused: Callable[..., str]) -> None:
+def test_a_list_that_leads_elsewhere_is_damaged(folder: Path, refused: Refused) -> None:
     folder.mkdir()
     wrong = {**entry("smollm2").model_dump(), "file": "../../etc/passwd"}
     (folder / "index.json").write_text(json.dumps({"models": [wrong]}))
     refused(lambda: files.remove("smollm2"), "is damaged")
 
 
-def test_a_folder_that_is_a_file_is_named(folder: Path, refused: Callable[..., str]) -> None:
+def test_a_folder_that_is_a_file_is_named(folder: Path, refused: Refused) -> None:
     folder.write_text("")
     refused(lambda: put("smollm2"), "cannot be written", "PERSIMCHAT_MODELS")
 

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import ledgers
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
+from ledgers import RIGHT
 from loopback.answering import Fault
-from loopback.server import LoopbackServer
 from models.gguf_files import gguf
 
 from persimchat.models import capacity
-from persimchat.models.asking import Answer, ask, speak
+from persimchat.models.asking import Answer
 from persimchat.models.limits import Room, slot
 from persimchat.models.local import gguf as reading
 from persimchat.models.local import server
@@ -27,7 +29,6 @@ from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 Start = Callable[..., Settings]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 CONTEXT = 1200
 FULL = Fault(500, {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}})
 
@@ -58,7 +59,7 @@ class LlamaCpp:
 
 
 @pytest.fixture
-def start(tmp_path: Path, serve: Callable[..., LoopbackServer], monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def start(tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """`start(answer)`: settings whose model is a file that the loopback server stands for."""
     file = tmp_path / "a.gguf"
     file.write_bytes(gguf())
@@ -79,8 +80,8 @@ def start(tmp_path: Path, serve: Callable[..., LoopbackServer], monkeypatch: pyt
 
 
 async def question(settings: Settings, agent: str, words: int = 300) -> Answer[NeedToTalk]:
-    asking = {"settings": settings, "agent": agent, "module": "need_to_talk", "turn": 3}
-    return await ask("json_answer", NeedToTalk, **asking, schema="word " * words)
+    answer: Answer[NeedToTalk] = await ledgers.question(settings, agent=agent, schema="word " * words)
+    return answer
 
 
 async def test_all_slots_in_use_do_not_overfill_the_context(start: Start) -> None:
@@ -138,8 +139,7 @@ async def test_no_words_are_asked_for_with_another_seed_here_too(start: Start) -
         return "" if len(asked) == 1 else "Well, tea."
 
     settings = start(answer)
-    said = {"settings": settings, "agent": "Ann", "module": "natural_language", "turn": 3, "schema": "S"}
-    assert (await speak("json_answer", **said)).text == "Well, tea."
+    assert (await ledgers.words(settings)).text == "Well, tea."
     assert asked == [0, 1]
 
 

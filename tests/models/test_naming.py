@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,19 +58,13 @@ def test_every_form_of_name(name: str, provider: str, model: str, url: str | Non
         ("m@http://host:notaport/v1", "a valid server address"),
     ],
 )
-def test_wrong_names_say_what_to_write(name: str, expected: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_model_name(name)
-    assert expected in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_wrong_names_say_what_to_write(name: str, expected: str, refused: Refused) -> None:
+    refused(lambda: parse_model_name(name), expected)
 
 
 @pytest.mark.parametrize("url", ["http://me:pa55word@h/v1", "http://pa55word@h/v1", "http://h/v1?key=pa55word"])
-def test_credentials_in_an_address_are_refused_and_not_shown(url: str) -> None:
-    with pytest.raises(InputError) as caught:
-        parse_model_name(f"m@{url}")
-    assert "PERSIMCHAT_API_KEY" in str(caught.value)
-    assert "pa55word" not in str(caught.value)
+def test_credentials_in_an_address_are_refused_and_not_shown(url: str, refused: Refused) -> None:
+    assert "pa55word" not in refused(lambda: parse_model_name(f"m@{url}"), "PERSIMCHAT_API_KEY")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +120,5 @@ def test_server_address_wants_http() -> None:
         server_address("ftp://h", "OLLAMA_HOST")
 
 
-def test_a_key_in_the_place_of_a_name_is_not_shown() -> None:
-    with pytest.raises(InputError) as caught:
-        parse_model_name("sk-abcdefghijklmnop123")
-    assert "abcdefgh" not in str(caught.value)
+def test_a_key_in_the_place_of_a_name_is_not_shown(refused: Refused) -> None:
+    assert "abcdefgh" not in refused(lambda: parse_model_name("sk-abcdefghijklmnop123"))

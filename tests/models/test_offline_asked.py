@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import EVALUATED, SCHEMAS
-from loopback.server import LoopbackServer
 from offline_prompts import blocks_of
 from pydantic import BaseModel
 
@@ -96,9 +95,7 @@ async def test_words_are_spoken_and_depend_on_the_seed() -> None:
 
 
 @pytest.mark.parametrize("refuses", [set(), {"json_schema"}, {"json_schema", "tools", "json_object"}])
-async def test_the_loopback_server_carries_every_task_in_every_form(
-    refuses: set[str], serve: Callable[..., LoopbackServer]
-) -> None:
+async def test_the_loopback_server_carries_every_task_in_every_form(refuses: set[str], serve: Serve) -> None:
     server = serve(refuses=refuses)
     settings = Settings(model=server.model(), seed=7)
     await check_model(server.model(), settings)

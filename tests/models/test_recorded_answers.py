@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.callbacks import AsyncCallbackHandler
@@ -16,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
-from ledgers import RIGHT, WORDS, Kept, Serve, State, question, within, words
+from ledgers import RIGHT, WORDS, Kept, State, question, within, words
 from loopback.answering import Fault, Reply
 
 from persimchat.models.exchange import Exchange

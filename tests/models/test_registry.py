@@ -13,26 +13,21 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from langchain_core.language_models import FakeListChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from ledgers import RIGHT, question, question_to
 from loopback.server import LoopbackServer
 
 from persimchat.models import registry
-from persimchat.models.asking import ask
 from persimchat.models.limits import PerLoop
 from persimchat.models.registry import build, chat_model, close_models, model_name, ready_model
 from persimchat.state.errors import InputError
-from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
-
-Serve = Callable[..., LoopbackServer]
-RIGHT = {"reasoning": "because", "need_to_talk": 7}
 
 
 async def several(server: LoopbackServer) -> None:
-    settings = Settings(model=server.model())
-    asked = {"settings": settings, "agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
-    await asyncio.gather(*(ask("json_answer", NeedToTalk, **asked) for _ in range(6)))
+    await asyncio.gather(*(question_to(server) for _ in range(6)))
 
 
 def test_the_same_model_works_in_one_event_loop_after_another(serve: Serve) -> None:
@@ -138,8 +133,7 @@ async def test_azure_is_asked_at_its_deployment(serve: Serve, monkeypatch: pytes
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-secret")
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
-    answer = await ask("json_answer", NeedToTalk, settings=Settings(model="azure:mine"), **asked)
+    answer = await question(Settings(model="azure:mine"))
     assert answer.value.need_to_talk == 7
     assert server.requests[0].path.startswith("/openai/deployments/mine/chat/completions")
     assert server.requests[0].headers["api-key"] == "azure-secret"
@@ -149,8 +143,7 @@ async def test_ollama_is_asked_without_a_key(serve: Serve, monkeypatch: pytest.M
     server = serve(lambda _: RIGHT)
     monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.port}")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret123456")
-    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
-    await ask("json_answer", NeedToTalk, settings=Settings(model="ollama:llama3.2:3b"), **asked)
+    await question(Settings(model="ollama:llama3.2:3b"))
     assert server.bodies()[0]["model"] == "llama3.2:3b"
     assert "secret" not in str(server.requests[0].headers)
 
@@ -179,8 +172,7 @@ async def test_other_names_go_to_langchain(langchain: Callable[[Callable[..., An
 
     langchain(init_chat_model)
     settings = Settings(model="acme:big", model_temperature=0.5, model_top_p=0.9)
-    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
-    answer = await ask("json_answer", NeedToTalk, settings=settings, **asked)
+    answer = await question(settings)
     assert answer.value.need_to_talk == 7
     assert answer.call["estimated"] is True
     assert made == {"acme:big": {"temperature": 0.5, "top_p": 0.9}}

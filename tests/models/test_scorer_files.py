@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fixtures import Refused
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tiny_model import CHATML, TOKENS, tiny
@@ -18,8 +19,6 @@ from persimchat.models.attention.scoring import GgufModel, check_scorer, check_s
 from persimchat.models.local.gguf import read_contents
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.settings import Settings
-
-Refused = Callable[..., str]
 
 
 def written(**changes: Any) -> Callable[[Path], object]:

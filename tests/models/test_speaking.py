@@ -1,25 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
+from fixtures import Serve
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
-from ledgers import words_of
+from ledgers import RIGHT, WORDS, question, words, words_of
 from loopback.answering import Reply
 from loopback.server import LoopbackServer
 from typing_extensions import TypedDict
 
-from persimchat.models.asking import ask, speak
 from persimchat.state.errors import ModelError
-from persimchat.state.minds.judgement import NeedToTalk
 from persimchat.state.settings import Settings
-
-Serve = Callable[..., LoopbackServer]
-WORDS = "Well, I would rather walk home."
 
 
 async def test_words_come_with_message_time_and_accounting(serve: Serve) -> None:
@@ -76,11 +71,10 @@ class State(TypedDict):
 
 def conversation(server: LoopbackServer) -> Any:
     settings = Settings(model=server.model())
-    who = {"settings": settings, "agent": "Ann", "turn": 3, "schema": "S"}
 
     async def node(_: State) -> State:
-        await ask("json_answer", NeedToTalk, module="need_to_talk", **who)
-        spoken = await speak("json_answer", module="natural_language", message_id="ann-4", **who)
+        await question(settings)
+        spoken = await words(settings, message_id="ann-4")
         return {"messages": [spoken.message]}
 
     graph = StateGraph(State)
@@ -91,7 +85,7 @@ def conversation(server: LoopbackServer) -> Any:
 
 
 def both(body: dict[str, Any]) -> Any:
-    return WORDS if body.get("stream") else {"reasoning": "because", "need_to_talk": 7}
+    return WORDS if body.get("stream") else RIGHT
 
 
 async def test_in_a_graph_only_spoken_words_stream_and_the_message_is_shown_once(serve: Serve) -> None:

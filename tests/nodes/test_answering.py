@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from langchain_core.messages import AIMessage
 from ledgers import within
 from loopback.answering import Fault
@@ -51,7 +52,7 @@ def given(settings: Settings, **more: Any) -> Any:
 
 
 @pytest.fixture
-def asked(serving: Callable[..., LoopbackServer]) -> Callable[..., tuple[Scripted, Callable[..., Settings]]]:
+def asked(serving: Serve) -> Callable[..., tuple[Scripted, Callable[..., Settings]]]:
     """`asked(task=answer, …)`: what was asked of a server with these answers, and settings that use it."""
 
     def start(**replaced: Any) -> tuple[Scripted, Callable[..., Settings]]:

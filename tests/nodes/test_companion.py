@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from fixtures import Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback.scripted import Scripted, in_turn, prompt_of
@@ -191,7 +191,6 @@ def test_what_is_divided(more: dict[str, Any], worth: bool) -> None:
 # Consolidating: what is asked of a talk that is over, and what is kept of the answer, or of none
 
 
-Serving = Callable[..., LoopbackServer]
 MIND = cast(
     Mind,
     {
@@ -245,7 +244,7 @@ async def done(
     return await consolidate(MIND, tie, OVER, lines, wanted, tick=9, place="Lake:stage:hut", shared=shared)
 
 
-async def test_a_talk_becomes_a_summary_and_facts(serving: Serving) -> None:
+async def test_a_talk_becomes_a_summary_and_facts(serving: Serve) -> None:
     made = await done(serving(Scripted(consolidation=digest())))
     tie = made.tie
     assert (tie.over, tie.talks, tie.first_met, tie.last_met) == ([], 3, OVER.begun, OVER.last)
@@ -262,12 +261,12 @@ async def test_a_talk_becomes_a_summary_and_facts(serving: Serving) -> None:
     assert Tie.model_validate_json(tie.model_dump_json()) == tie
 
 
-async def test_what_is_shared_between_people_is_heard_by_all(serving: Serving) -> None:
+async def test_what_is_shared_between_people_is_heard_by_all(serving: Serve) -> None:
     made = await done(serving(Scripted(consolidation=digest())), shared=True)
     assert [memory.heard_by for memory in made.memories] == [None, None]
 
 
-async def test_the_prompt_shows_known_facts_by_number_and_the_words_as_data(serving: Serving) -> None:
+async def test_the_prompt_shows_known_facts_by_number_and_the_words_as_data(serving: Serve) -> None:
     server = serving(Scripted(consolidation=digest()))
     await done(server)
     shown = prompt_of(server.bodies()[0])
@@ -276,19 +275,19 @@ async def test_the_prompt_shows_known_facts_by_number_and_the_words_as_data(serv
     assert "Petr is an acquaintance of mine." in shown
 
 
-async def test_a_stranger_has_no_name(serving: Serving) -> None:
+async def test_a_stranger_has_no_name(serving: Serve) -> None:
     server = serving(Scripted(consolidation=digest(facts=[])))
     await done(server, PETR.model_copy(update={"introduced": False, "facts": []}), LINES[:2])
     assert "the stranger: My sister" in prompt_of(server.bodies()[0]) and "Petr" not in prompt_of(server.bodies()[0])
 
 
-async def test_a_correction_takes_the_old_fact_out_of_force(serving: Serving) -> None:
+async def test_a_correction_takes_the_old_fact_out_of_force(serving: Serve) -> None:
     moved = sister(subject="town", statement="Petr lives in Oslo.", quote="I like", replaces=[1])
     made = await done(serving(Scripted(consolidation=digest(facts=[moved]))))
     assert made.gone == ["f0"] and [fact.statement for fact in made.tie.in_force] == ["Petr lives in Oslo."]
 
 
-async def test_facts_of_a_plural_subject_are_compared_by_their_words(serving: Serving) -> None:
+async def test_facts_of_a_plural_subject_are_compared_by_their_words(serving: Serve) -> None:
     known = OLD.model_copy(update={"subject": "likes", "statement": "Petr likes strong tea."})
     tea = sister(subject="likes", statement="Petr likes strong tea!", quote="I like")
     boats = sister(subject="likes", statement="Old boats fascinate him.", quote="I like")
@@ -298,7 +297,7 @@ async def test_facts_of_a_plural_subject_are_compared_by_their_words(serving: Se
     assert made.gone == ["f0"]
 
 
-async def test_a_long_talk_goes_in_parts_and_the_next_knows_the_facts_of_the_last(serving: Serving) -> None:
+async def test_a_long_talk_goes_in_parts_and_the_next_knows_the_facts_of_the_last(serving: Serve) -> None:
     lines = [
         Line(own, "Mine." if own else f"My sister is called Mira {n}.") for n in range(90) for own in (False, True)
     ]
@@ -318,7 +317,7 @@ async def test_a_long_talk_goes_in_parts_and_the_next_knows_the_facts_of_the_las
     assert made.facts == ["Petr's sister is called Maja."] and len(made.calls) == 3
 
 
-async def test_a_part_that_does_not_fit_the_context_is_halved(serving: Serving) -> None:
+async def test_a_part_that_does_not_fit_the_context_is_halved(serving: Serve) -> None:
     lines = [Line(own, f"Line {n} " + "word " * 60) for n in range(8) for own in (False, True)]
     server = serving(Scripted(consolidation=digest(facts=[])))
     made = await done(server, PETR, lines, context_tokens=1_900)
@@ -326,7 +325,7 @@ async def test_a_part_that_does_not_fit_the_context_is_halved(serving: Serving) 
     assert sum(prompt_of(body).count(": Line ") for body in server.bodies()) == 16
 
 
-async def test_unusable_answers_leave_the_first_and_the_last_words(serving: Serving) -> None:
+async def test_unusable_answers_leave_the_first_and_the_last_words(serving: Serve) -> None:
     made = await done(serving(Scripted(consolidation="I would rather not.")))
     assert made.tie.summary == "Petr: My sister is called Mira. … Oda Brandvik: Goodbye, Petr."
     assert [memory.kind for memory in made.memories] == ["talk"] and made.tie.over == [] and made.tie.talks == 3
@@ -335,13 +334,13 @@ async def test_unusable_answers_leave_the_first_and_the_last_words(serving: Serv
         await done(serving(Scripted(consolidation="No.")), strict_answers=True)
 
 
-async def test_a_talk_without_words_asks_nothing(serving: Serving) -> None:
+async def test_a_talk_without_words_asks_nothing(serving: Serve) -> None:
     server = serving(Scripted())
     made = await done(server, lines=[])
     assert (made.memories, made.calls, made.tie.summary, made.tie.over) == ([], [], "", [])
 
 
-async def test_the_tie_keeps_the_summaries_of_three_talks(serving: Serving) -> None:
+async def test_the_tie_keeps_the_summaries_of_three_talks(serving: Serve) -> None:
     made = await done(serving(Scripted(consolidation=digest())), PETR.model_copy(update={"summary": "1\n2\n3"}))
     assert made.tie.summary == "2\n3\nPetr told me of his sister."
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback.planned import section
+from loopback.planned import Together, section
 from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
+from talks import check_replay
 
 import persimchat
 from persimchat.memory.store import held_store
@@ -34,7 +36,6 @@ from persimchat.personas.catalogue import load_persona
 from persimchat.personas.scenario import load_scenario, make_scenario
 from persimchat.reports.estimate import estimate
 from persimchat.runs.events import MindChanged
-from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.minds.emotion import EmotionalState
 from persimchat.state.minds.judgement import FocalPoints
@@ -190,16 +191,6 @@ def test_prompts_do_not_grow_with_the_conversation(group: Any) -> None:
     assert max(lengths[10:]) <= 1.1 * max(lengths[4:10])
 
 
-class Together:
-    """Lets nobody pass until as many have come as belong to one step; a step in sequence would never be complete."""
-
-    def __init__(self, parties: int) -> None:
-        self.barrier = threading.Barrier(parties, timeout=60)
-
-    def __call__(self) -> None:
-        self.barrier.wait()
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("parties", "settings"),
@@ -315,13 +306,12 @@ def test_texts_and_mappings_are_read_and_written() -> None:
         ([{"text": "Fine.", "when": "May"}], "memories[0].when", "unknown field 'when'"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(memories: Any, field: str, says: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_said_with_its_place(
+    memories: Any, field: str, says: str, tmp_path: Path, refused: Refused
+) -> None:
     file = tmp_path / "ada.json"
     file.write_text(json.dumps({**ADA, "memories": memories}), encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        load_persona(file)
-    message = str(caught.value)
-    assert f"field {field}" in message and says in message and "\n" not in message
+    refused(lambda: load_persona(file), f"field {field}", says)
 
 
 def test_a_scenario_gives_memories_to_a_persona_by_name_and_fragments_share_them(tmp_path: Path) -> None:
@@ -410,9 +400,7 @@ def test_minds_do_not_carry_them_to_later_steps() -> None:
 async def test_a_replay_is_equal(tmp_path: Path) -> None:
     run = persimchat.simulate(scenario(), model="offline", max_messages=4, cognition="compact", out=tmp_path)
     assert run.folder is not None
-    replay = Replay(Path(run.folder))
-    assert [event async for event in replay.events()]
-    assert replay.comparison is not None and replay.comparison.same
+    await check_replay(Path(run.folder))
 
 
 # What each module of a mind makes of an answer that is of no use: things stay as they were

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures import Refused, Write
 from offenders import check_each
 
 from persimchat.personas.catalogue import ORDER, SHIPPED, SHIPPED_FRAGMENTS, find_persona, load_persona, shipped
@@ -25,14 +25,14 @@ def test_everybody_is_found_by_name_slug_and_first_name() -> None:
     check_each(zip(ORDER, (p.name for p in shipped()), strict=True), check)
 
 
-def test_by_path_relative_to_base(write: Callable[..., Path]):
+def test_by_path_relative_to_base(write: Write):
     path = write("people/bo.yaml", "name: Bo\ndescription: Bo is here.\n")
     assert find_persona("people/bo.yaml", path.parents[1]).name == "Bo"
     assert find_persona("bo.yaml", path.parent).name == "Bo"
     assert find_persona(str(path)).name == "Bo"
 
 
-def test_nobody_of_this_name(tmp_path: Path, refused: Callable[..., str]):
+def test_nobody_of_this_name(tmp_path: Path, refused: Refused):
     refused(lambda: find_persona("Zeyneb"), "no shipped persona 'Zeyneb'", "Did you mean 'Zeynep Aydoğan'?")
     refused(lambda: find_persona("Xqwv"), "Choose one of", "陳志明", "Jarmila Dvořáčková")
     refused(lambda: find_persona("", where="--participants"), "--participants")
@@ -44,7 +44,7 @@ def test_nobody_of_this_name(tmp_path: Path, refused: Callable[..., str]):
         refused(lambda path=path: find_persona(path, tmp_path, where="s.yaml:3"), "no persona file", "s.yaml:3")
 
 
-def test_ambiguity_lists_everybody(monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]):
+def test_ambiguity_lists_everybody(monkeypatch: pytest.MonkeyPatch, refused: Refused):
     jarmila = find_persona("Jarmila")
     twins = {"a": jarmila, "b": jarmila.model_copy(update={"name": "Jarmila Malá"})}
     monkeypatch.setattr("persimchat.personas.catalogue._shipped", lambda: twins)
@@ -52,7 +52,7 @@ def test_ambiguity_lists_everybody(monkeypatch: pytest.MonkeyPatch, refused: Cal
     assert find_persona("mala").name == "Jarmila Malá"
 
 
-def test_default_participants(refused: Callable[..., str]):
+def test_default_participants(refused: Refused):
     assert default_participants() == default_participants(4) == shipped()[:4]
     assert len(default_participants(10)) == 10
     refused(lambda: default_participants(11), "11 participants", "10 personas", "Ask for 2 to 10")
@@ -75,7 +75,7 @@ knowledge: 3
 """
 
 
-def test_yaml_values_stay_as_written(write: Callable[..., Path]):
+def test_yaml_values_stay_as_written(write: Write):
     persona = load_persona(write("eva.yaml", GOOD))
     assert persona.name == "Eva Horáková"
     assert persona.characteristics == {
@@ -89,14 +89,14 @@ def test_yaml_values_stay_as_written(write: Callable[..., Path]):
     assert persona.age == 30
 
 
-def test_json(write: Callable[..., Path]):
+def test_json(write: Write):
     data = {"name": "Éva 😀", "description": "tab\tand / slash", "knowledge": {"overall": 3}}
     for text in (json.dumps(data), json.dumps(data, ensure_ascii=False, indent="\t")):
         persona = load_persona(write("eva.json", text))
         assert (persona.name, persona.description) == ("Éva 😀", "tab\tand / slash")
 
 
-def test_bom_and_windows_line_ends(write: Callable[..., Path]):
+def test_bom_and_windows_line_ends(write: Write):
     text = b"\xef\xbb\xbf" + b"name: Bo\r\ndescription: Bo is here.\r\n"
     assert load_persona(write("bo.yaml", text)).description == "Bo is here."
 
@@ -143,7 +143,7 @@ HEAD = "name: Bo\ndescription: Bo is here.\n"
         (b"name: Bo\ndescription: \xff\xfe\n", [":2", "not UTF-8", "Save it as UTF-8"]),
     ],
 )
-def test_yaml_mistakes(write: Callable[..., Path], refused: Callable[..., str], text: str | bytes, words: list[str]):
+def test_yaml_mistakes(write: Write, refused: Refused, text: str | bytes, words: list[str]):
     path = write("bo.yaml", text)
     refused(lambda: load_persona(path), str(path), *words)
 
@@ -162,17 +162,17 @@ def test_yaml_mistakes(write: Callable[..., Path], refused: Callable[..., str], 
         ("null", ["holds nothing"]),
     ],
 )
-def test_json_mistakes(write: Callable[..., Path], refused: Callable[..., str], text: str, words: list[str]):
+def test_json_mistakes(write: Write, refused: Refused, text: str, words: list[str]):
     path = write("bo.json", text)
     refused(lambda: load_persona(path), str(path), *words)
 
 
-def test_several_mistakes_are_counted(write: Callable[..., Path], refused: Callable[..., str]):
+def test_several_mistakes_are_counted(write: Write, refused: Refused):
     path = write("bo.yaml", "name: Bo\ntraits: calm\nknowledge: 9\n")
     refused(lambda: load_persona(path), "description is missing", "and 2 more fields are wrong")
 
 
-def test_files_that_cannot_be_read(write: Callable[..., Path], tmp_path: Path, refused: Callable[..., str]):
+def test_files_that_cannot_be_read(write: Write, tmp_path: Path, refused: Refused):
     refused(lambda: load_persona(tmp_path / "no.yaml"), str(tmp_path / "no.yaml"), "there is no such file", "Check the")
     refused(lambda: load_persona(tmp_path), str(tmp_path), "this is not a file")
     refused(lambda: load_persona("/dev/null"), "/dev/null", "this is not a file")
@@ -181,7 +181,7 @@ def test_files_that_cannot_be_read(write: Callable[..., Path], tmp_path: Path, r
     refused(lambda: load_persona(large), str(large), "too large", "1,000,000 bytes")
 
 
-def test_alias_bomb_is_harmless(write: Callable[..., Path], refused: Callable[..., str]):
+def test_alias_bomb_is_harmless(write: Write, refused: Refused):
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     path = write("bomb.yaml", "\n".join(lines))
@@ -195,7 +195,7 @@ def test_alias_bomb_is_harmless(write: Callable[..., Path], refused: Callable[..
 
 
 @pytest.mark.proof
-def test_deep_nesting_is_harmless(write: Callable[..., Path], refused: Callable[..., str]):
+def test_deep_nesting_is_harmless(write: Write, refused: Refused):
     path = write("deep.yaml", "name: " + "[" * 20_000)
     refused(lambda: load_persona(path), str(path))
     path = write("flow.yaml", HEAD + "traits: " + "[" * 60 + "]" * 60)
@@ -222,7 +222,7 @@ social_goals: [keep the pond]
 """
 
 
-def test_own_values_win_and_lists_are_joined(write: Callable[..., Path]):
+def test_own_values_win_and_lists_are_joined(write: Write):
     write("village.yaml", VILLAGE)
     persona = load_persona(write("bo.yaml", OWN_FIELDS))
     assert persona.description == "Bo is here."
@@ -233,7 +233,7 @@ def test_own_values_win_and_lists_are_joined(write: Callable[..., Path]):
     assert persona.social_goals == ["keep the pond"]
 
 
-def test_fragments_include_fragments_the_nearest_wins(write: Callable[..., Path]):
+def test_fragments_include_fragments_the_nearest_wins(write: Write):
     write("region/region.yaml", "characteristics: {residence: Vysočina, dialect: Horácko}\ntraits: [tough]\n")
     write("village.yaml", "include: region/region.yaml\ncharacteristics: {residence: Telč}\ntraits: [proud]\n")
     persona = load_persona(write("bo.yaml", OWN_FIELDS))
@@ -242,7 +242,7 @@ def test_fragments_include_fragments_the_nearest_wins(write: Callable[..., Path]
     assert persona.traits == ["calm", "shy", "proud", "tough"]
 
 
-def test_shipped_fragments_by_name_and_twice_is_once(write: Callable[..., Path]):
+def test_shipped_fragments_by_name_and_twice_is_once(write: Write):
     once = load_persona(write("a.yaml", "name: A\ndescription: A.\ninclude: coast\n"))
     twice = load_persona(write("b.yaml", "name: A\ndescription: A.\ninclude: [coast, coast]\n"))
     assert once == twice
@@ -251,7 +251,7 @@ def test_shipped_fragments_by_name_and_twice_is_once(write: Callable[..., Path])
     assert "nights" in dashed.characteristics["lifestyle"]
 
 
-def test_fragments_that_are_not_right(write: Callable[..., Path], refused: Callable[..., str]):
+def test_fragments_that_are_not_right(write: Write, refused: Refused):
     head = "name: A\ndescription: A.\n"
     missing = write("m.yaml", head + "include: [cost]\n")
     refused(lambda: load_persona(missing), f"{missing}:3, field include", "no fragment 'cost'", "Did you mean 'coast'?")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,9 +17,6 @@ from persimchat.personas.conversion.conversion import Conversion, convert, new_p
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean
 from persimchat.state.settings import Settings
-
-Write = Callable[..., Path]
-Refused = Callable[..., str]
 
 
 def run(*files: Path, **options: Any) -> Conversion:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import tracemalloc
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from personas.test_conversion import run
 
-from persimchat.personas.conversion.conversion import Conversion, convert, texts_of
+from persimchat.personas.conversion.conversion import texts_of
 from persimchat.personas.conversion.loading import (
     MARK,
     MAX_BYTES,
@@ -28,12 +28,6 @@ from persimchat.personas.conversion.loading import (
     load_table,
 )
 from persimchat.state.errors import InputError, MissingExtraError
-from persimchat.state.settings import Settings
-
-Write = Callable[..., Path]
-
-
-Refused = Callable[..., str]
 
 
 def records(path: Path) -> tuple[Record, ...]:
@@ -62,7 +56,7 @@ QUALTRICS = (
     ],
 )
 def test_headings_and_totals_are_no_people(write: Write, text: str, names: list[str], skipped: int) -> None:
-    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    conversion = run(write("a.csv", text))
     assert [one.persona.name for one in conversion.people] == names
     assert sum(conversion.skipped.values()) == skipped and not conversion.refused
 
@@ -75,7 +69,7 @@ def test_headings_and_totals_are_no_people(write: Write, text: str, names: list[
     ],
 )
 def test_a_row_that_does_not_fit_its_column_is_asked_about(write: Write, text: str, where: str) -> None:
-    conversion = asyncio.run(convert([write("a.csv", text)], Settings(model="offline")))
+    conversion = run(write("a.csv", text))
     assert [one.persona.name for one in conversion.people] == ["Ota", "Ida"]
     (row,) = conversion.refused
     assert all(part in str(row.error) for part in ("does not fit the column age", where, "Remove the row"))
@@ -330,10 +324,6 @@ def png(*parts: bytes) -> bytes:
     return SIGNATURE + HEADER + PIXEL + b"".join(parts) + END
 
 
-def run(*files: Path, **options: Any) -> Conversion:
-    return asyncio.run(convert(files, Settings(model="offline"), **options))
-
-
 @pytest.mark.parametrize("kind", ["json", "png"])
 def test_a_card_becomes_a_persona(write: Write, kind: str):
     path = write(f"card.{kind}", json.dumps(V2) if kind == "json" else png(text(V2)))
@@ -432,13 +422,6 @@ def test_a_card_with_little_in_it(write: Write, refused: Refused):
     refused(lambda: run(card(description="x")), "the name", "a.json")
     refused(lambda: run(card(name="x" * 500, description="{{char}}")), "name", "300")
     assert run(card(name="\u202eEva", description="x")).people[0].persona.name == "Eva"
-
-
-def test_long_texts_are_cut_with_a_note(write: Write):
-    long = {**V2, "data": {**V2["data"], "description": "word " * 3000}}
-    (one,) = run(write("a.json", json.dumps(long))).people
-    assert len(one.persona.description) <= 4000
-    assert any("shortened" in note for note in one.draft.notes)
 
 
 @pytest.mark.parametrize(

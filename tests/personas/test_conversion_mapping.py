@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -10,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 from hypothesis import given
 from hypothesis import strategies as st
+from personas.test_conversion import run
 
 from persimchat.personas.conversion.columns import LEFT_OUT, as_mapping, check_columns, guessed, table_in
-from persimchat.personas.conversion.conversion import Conversion, convert
+from persimchat.personas.conversion.conversion import Conversion
 from persimchat.personas.conversion.drafts import drafted
 from persimchat.personas.conversion.loading import Record
 from persimchat.personas.conversion.mapping import (
@@ -34,13 +35,6 @@ from persimchat.personas.conversion.mapping import (
 )
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
-from persimchat.state.settings import Settings
-
-Write = Callable[..., Path]
-
-
-Refused = Callable[..., str]
-
 
 DATA: dict[str, Any] = {
     "first": "Ana",
@@ -287,10 +281,6 @@ GROUPCHAT: dict[str, Any] = {
     "engine": "m", "belief": {"Sell the mill": 60, "Keep it": 40}, "judgement": {}, "relation": {},
     "portrait": "./p.jpg", "small_portrait": "./s.jpg",
 }  # fmt: skip
-
-
-def run(*files: Path, **options: Any) -> Conversion:
-    return asyncio.run(convert(files, Settings(model="offline"), **options))
 
 
 def only(conversion: Conversion) -> Any:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Serve, Write
 from loopback.answering import Fault
 from loopback.scripted import Scripted
-from loopback.server import LoopbackServer
 
 from persimchat.models import ladder
 from persimchat.models.registry import close_models
@@ -21,8 +21,6 @@ from persimchat.prompts import render
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
-Write = Callable[..., Path]
-Refused = Callable[..., str]
 TEXT = "Interview, 3 May. Ana Mora is thirty-four and bakes bread in Porto; she is stubborn. She knows Bo."
 ANA: dict[str, Any] = {
     "name": "Ana Mora",
@@ -35,7 +33,7 @@ ANA: dict[str, Any] = {
 
 
 @pytest.fixture
-def served(serving: Callable[..., LoopbackServer]) -> Iterator[Callable[..., tuple[Settings, Scripted]]]:
+def served(serving: Serve) -> Iterator[Callable[..., tuple[Settings, Scripted]]]:
     """Settings of a model on loopback that gives this answer, and what it was asked."""
 
     def start(answer: Any) -> tuple[Settings, Scripted]:

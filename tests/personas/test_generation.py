@@ -6,12 +6,12 @@ import json
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback.answering import Fault
@@ -95,7 +95,7 @@ async def test_each_is_told_of_those_before_it():
     assert [call["module"] for call in people[1].calls] == ["persona_generation"]
 
 
-async def test_the_answer_has_no_room_for_what_is_fixed(write: Callable[..., Path]):
+async def test_the_answer_has_no_room_for_what_is_fixed(write: Write):
     """A model that answers with another gender and age all the same does not change them."""
     quotas = load_quotas(write("q.yaml", "quotas: {age: {70: 1}, gender: {woman: 1}, home: {boat: 1}}"))
     with LoopbackServer(answer=in_turn(answer(0, gender="man", age=9))) as server:
@@ -111,7 +111,7 @@ async def test_the_answer_has_no_room_for_what_is_fixed(write: Callable[..., Pat
     assert "- Fixed: home: boat" in prompts(server)[0]
 
 
-async def test_quotas_come_out_exactly(write: Callable[..., Path]):
+async def test_quotas_come_out_exactly(write: Write):
     quotas = load_quotas(write("q.yaml", "quotas: {gender: {a: 2/5, b: 3/5}, age: {20-29: 1/5, 60+: 4/5}}"))
     with LoopbackServer(answer=in_turn(*(answer(n) | {"traits": [*TEMPERS[0], str(n)]} for n in range(5)))) as server:
         people = [generated.persona for generated in await made(server, 5, quotas=quotas)]
@@ -181,11 +181,11 @@ def answer_text() -> str:
 
 
 @pytest.mark.parametrize("number", [0, -1, 101])
-def test_a_number_that_cannot_be_made(number: int, refused: Callable[..., str]):
+def test_a_number_that_cannot_be_made(number: int, refused: Refused):
     refused(lambda: check_request(number, ""), f"{number} personas", "1 to 100")
 
 
-def test_a_sentence_without_end(refused: Callable[..., str]):
+def test_a_sentence_without_end(refused: Refused):
     refused(lambda: check_request(2, "x" * 1001), "1,001 characters", "--about")
 
 
@@ -281,7 +281,7 @@ def test_file_names_are_safe_and_different():
     assert len(found[4]) < 70
 
 
-def test_all_files_or_none(tmp_path: Path, refused: Callable[..., str]):
+def test_all_files_or_none(tmp_path: Path, refused: Refused):
     (tmp_path / "b.yaml").write_text("mine", encoding="utf-8")
     refused(lambda: write_all(tmp_path, {"a.yaml": "x", "b.yaml": "y"}), "b.yaml", str(tmp_path), "--out")
     assert [path.name for path in tmp_path.iterdir()] == ["b.yaml"]
@@ -294,16 +294,13 @@ def test_a_folder_that_was_not_filled_goes_again(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_was_there_stays(tmp_path: Path, refused: Callable[..., str]):
+def test_a_folder_that_was_there_stays(tmp_path: Path, refused: Refused):
     with pytest.raises(KeyboardInterrupt), new_folder(tmp_path):
         raise KeyboardInterrupt
     assert tmp_path.is_dir()
     (tmp_path / "x").touch()
     refused(lambda: new_folder(tmp_path).__enter__(), "not empty", str(tmp_path), "--out")
     refused(lambda: new_folder(tmp_path / "x").__enter__(), "file in the way", "--out")
-
-
-Write = Callable[..., Path]
 
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/quotas.yaml"
@@ -431,7 +428,7 @@ WRONG_QUOTAS = {
 
 
 @pytest.mark.parametrize("name", WRONG_QUOTAS)
-def test_one_line_with_place_and_remedy(name: str, write: Write, refused: Callable[..., str]):
+def test_one_line_with_place_and_remedy(name: str, write: Write, refused: Refused):
     text, *words = WRONG_QUOTAS[name]
     path = write("q.yaml", text)
     refused(lambda: load_quotas(path), str(path), *words)

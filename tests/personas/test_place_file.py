@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,7 +34,6 @@ from persimchat.state.settings import Settings
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "companion"
 ODA = {"persona": {"name": "Oda Brandvik", "description": "Sells tickets."}}
 HUT = {"Stage": {"hut": {"stove": "lit", "bench": None}, "stall": ["kettle"]}}
-Refused = Callable[..., str]
 
 
 def text(**fields: Any) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 from offenders import check_each
 
 from persimchat.personas.catalogue import find_persona, shipped
@@ -36,7 +36,7 @@ settings:
 """
 
 
-def test_a_file_with_everything(write: Callable[..., Path]):
+def test_a_file_with_everything(write: Write):
     write("people/bo.yaml", "name: Bo\ndescription: Bo is here.\n")
     scenario = load_scenario(write("s.yaml", GOOD))
     assert scenario.topic == "Tea or coffee?"
@@ -69,7 +69,7 @@ def test_from_code_and_back():
     assert make_scenario(**dumped) == scenario, "a dumped scenario is one"
 
 
-def test_paths_count_from_base(write: Callable[..., Path], tmp_path: Path):
+def test_paths_count_from_base(write: Write, tmp_path: Path):
     write("bo.yaml", "name: Bo\ndescription: Bo is here.\n")
     write("sea.yaml", "traits: [salty]\n")
     inline = {"name": "Al", "description": "x", "include": ["sea.yaml"]}
@@ -170,18 +170,18 @@ TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
         (TWO + "  - x\n", [":3:3", "not well-formed YAML", "Check indentation"]),
     ],
 )
-def test_mistakes_in_a_file(write: Callable[..., Path], refused: Callable[..., str], text: str, words: list[str]):
+def test_mistakes_in_a_file(write: Write, refused: Refused, text: str, words: list[str]):
     path = write("s.yaml", text)
     refused(lambda: load_scenario(path), str(path), *words)
 
 
-def test_mistakes_of_a_persona_file_name_that_file(write: Callable[..., Path], refused: Callable[..., str]):
+def test_mistakes_of_a_persona_file_name_that_file(write: Write, refused: Refused):
     bo = write("bo.yaml", "name: Bo\ndescription: x\nknowledge: 9\n")
     path = write("s.yaml", "topic: Tea?\nparticipants: [Inés, bo.yaml]\n")
     refused(lambda: load_scenario(path), f"{bo}:3, field knowledge)", "not 9", "from 0 to 5")
 
 
-def test_ambiguous_first_name(write: Callable[..., Path], refused: Callable[..., str]):
+def test_ambiguous_first_name(write: Write, refused: Refused):
     people = "topic: x\nparticipants:\n  - {name: Eva Malá, description: a}\n  - {name: Eva Nová, description: a}\n"
     path = write("s.yaml", people + "social_goals: {Eva: [win]}\n")
     refused(lambda: load_scenario(path), f"{path}:5", "'Eva' may be Eva Malá or Eva Nová", "Write the full name")
@@ -198,7 +198,7 @@ def test_ambiguous_first_name(write: Callable[..., Path], refused: Callable[...,
         ({"topic": "x", "participants": ["Inés", "Hà"], "rules": [""]}, ["field rules[0]", "at least 1 character"]),
     ],
 )
-def test_mistakes_in_code(refused: Callable[..., str], arguments: dict[str, Any], words: list[str]):
+def test_mistakes_in_code(refused: Refused, arguments: dict[str, Any], words: list[str]):
     refused(lambda: make_scenario(**arguments), *words)
 
 

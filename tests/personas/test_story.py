@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
+from fixtures import Refused, Write
 
 from persimchat.personas.scenario import load_scenario, make_scenario
 from persimchat.state.errors import InputError
@@ -23,11 +21,11 @@ story:
 """
 
 
-def loaded(write: Callable[..., Path], text: str) -> Scenario:
+def loaded(write: Write, text: str) -> Scenario:
     return load_scenario(write("story.yaml", text))
 
 
-def test_first_names_become_full_names_and_the_unnamed_take_part(write: Callable[..., Path]) -> None:
+def test_first_names_become_full_names_and_the_unnamed_take_part(write: Write) -> None:
     story = loaded(
         write,
         HEAD
@@ -46,7 +44,7 @@ def test_first_names_become_full_names_and_the_unnamed_take_part(write: Callable
     assert story.mains == story.candidates == ["Ann Lind", "Bo Vik"]
 
 
-def test_left_out_a_story_has_three_stages_of_three_exchanges_and_no_vote(write: Callable[..., Path]) -> None:
+def test_left_out_a_story_has_three_stages_of_three_exchanges_and_no_vote(write: Write) -> None:
     scenario = loaded(write, HEAD)
     assert scenario.story is not None
     assert [(s.kind, s.exchanges) for s in scenario.story.stages] == [
@@ -55,7 +53,7 @@ def test_left_out_a_story_has_three_stages_of_three_exchanges_and_no_vote(write:
     assert scenario.settings == {"mode": "story"}
 
 
-def test_a_belief_may_be_for_nobody_and_a_story_is_written_as_it_was_read(write: Callable[..., Path]) -> None:
+def test_a_belief_may_be_for_nobody_and_a_story_is_written_as_it_was_read(write: Write) -> None:
     scenario = loaded(write, HEAD.replace("for: Bo}", "for: Nobody}"))
     assert scenario.story is not None
     assert [b.favours for b in scenario.story.characters["Ann Lind"].beliefs] == ["Ann Lind", None]
@@ -82,9 +80,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_in_a_character_is_named(
-    case: str, write: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_what_is_wrong_in_a_character_is_named(case: str, write: Write, refused: Refused) -> None:
     old, new, *words = BAD[case]
     text = HEAD.replace(old, new, 1) if case != "unknown field" else HEAD.replace("Ann: {main", "Ann: {mian", 1)
     assert text != HEAD
@@ -133,16 +129,12 @@ MORE = {
 
 
 @pytest.mark.parametrize("case", MORE)
-def test_what_is_wrong_beside_the_characters_is_named(
-    case: str, write: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_what_is_wrong_beside_the_characters_is_named(case: str, write: Write, refused: Refused) -> None:
     added, *words = MORE[case]
     refused(lambda: loaded(write, f"{HEAD}{added}\n"), "story.yaml", *words)
 
 
-def test_no_main_character_a_sole_candidate_and_nobody_to_choose_are_refused(
-    write: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_no_main_character_a_sole_candidate_and_nobody_to_choose_are_refused(write: Write, refused: Refused) -> None:
     refused(lambda: loaded(write, HEAD.replace("main: true, ", "")), "field story.characters", "no character is a main")
     alone = HEAD.replace("Bo: {main: true, ", "Bo: {")
     refused(lambda: loaded(write, f"{alone}  settlement: {{}}\n"), "one candidate")
@@ -150,21 +142,17 @@ def test_no_main_character_a_sole_candidate_and_nobody_to_choose_are_refused(
     refused(lambda: loaded(write, shut), "field story.stages[0]", "Ann Lind can choose nobody")
 
 
-def test_a_person_takes_a_part_but_not_all_parts(write: Callable[..., Path], refused: Callable[..., str]) -> None:
+def test_a_person_takes_a_part_but_not_all_parts(write: Write, refused: Refused) -> None:
     text = HEAD.replace("{name: Cy Dahl, description: Somebody.}", "{name: Cy Dahl, human: true}")
     assert [one.name for one in loaded(write, text).participants if one.human] == ["Cy Dahl"]
     everybody = HEAD.replace("description: Somebody.", "human: true")
     refused(lambda: loaded(write, everybody), "all participants are people", "at least one")
 
 
-def test_text_that_looks_like_a_file_of_another_kind_is_refused_by_line(write: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("section", ["story: [a]\n", "story:\n"], ids=["a list", "nothing"])
+def test_a_section_that_is_no_mapping_is_refused_by_line(section: str, write: Write) -> None:
     with pytest.raises(InputError, match=r"not a mapping .*story\.yaml:6"):
-        loaded(write, HEAD.split("story:")[0] + "story: [a]\n")
-
-
-def test_a_section_with_nothing_in_it_is_refused(write: Callable[..., Path]) -> None:
-    with pytest.raises(InputError, match=r"not a mapping .*story\.yaml:6"):
-        loaded(write, HEAD.split("story:")[0] + "story:\n")
+        loaded(write, HEAD.split("story:")[0] + section)
 
 
 STAGES_HEAD = """topic: Who leads?
@@ -184,11 +172,11 @@ PLENARY = "    - {kind: plenary, utterances: 1}\n"
 ROOMS = "    - {kind: rooms, utterances: 2, split: %s}\n"
 
 
-def with_stages(write: Callable[..., Path], stages: str) -> Scenario:
+def with_stages(write: Write, stages: str) -> Scenario:
     return load_scenario(write("story.yaml", f"{STAGES_HEAD}{stages}"))
 
 
-def test_a_story_of_stages_alone_has_minds_that_hear(write: Callable[..., Path]) -> None:
+def test_a_story_of_stages_alone_has_minds_that_hear(write: Write) -> None:
     scenario = with_stages(write, PLENARY + ROOMS % "{groups: [[ann, Dee], [Cy Dahl, bo]]}")
     assert scenario.settings == {"mode": "story", "cognition": "full"}
     assert scenario.story is not None
@@ -201,7 +189,7 @@ def test_a_story_of_stages_alone_has_minds_that_hear(write: Callable[..., Path])
     assert type(scenario.story).model_validate(written) == scenario.story
 
 
-def test_stages_of_today_are_written_as_they_were(write: Callable[..., Path]) -> None:
+def test_stages_of_today_are_written_as_they_were(write: Write) -> None:
     scenario = with_stages(write, "    - {kind: group, exchanges: 2}\n")
     assert scenario.story is not None
     assert scenario.story.stages[0].model_dump() == {"kind": "group", "exchanges": 2, "partners": "anyone"}
@@ -241,8 +229,6 @@ BAD_STAGES = {
 
 
 @pytest.mark.parametrize("case", BAD_STAGES)
-def test_what_is_wrong_with_a_stage_is_named(
-    case: str, write: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_what_is_wrong_with_a_stage_is_named(case: str, write: Write, refused: Refused) -> None:
     stages, *words = BAD_STAGES[case]
     refused(lambda: with_stages(write, stages), "story.yaml", *words)

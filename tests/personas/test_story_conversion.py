@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 
 from persimchat.personas.scenario import load_scenario
 from persimchat.personas.story_conversion import convert_story
@@ -85,14 +85,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_by_file_and_field(case: str, folder: Path, refused: Callable[..., str]) -> None:
+def test_what_is_wrong_is_named_by_file_and_field(case: str, folder: Path, refused: Refused) -> None:
     changed, *words = BAD[case]
     path = folder / "initial_version" / "characters" / "C0000.json"
     path.write_text(json.dumps({"id_name": "C0000", **PEOPLE["C0000"], **changed}))
     refused(lambda: convert_story(folder), *words)
 
 
-def test_broken_files_unknown_owners_and_missing_folders_are_named(folder: Path, refused: Callable[..., str]) -> None:
+def test_broken_files_unknown_owners_and_missing_folders_are_named(folder: Path, refused: Refused) -> None:
     resource = folder / "initial_version" / "resources" / "R0000.json"
     kept = resource.read_text()
     resource.write_text(kept.replace("C0000", "C0008"))

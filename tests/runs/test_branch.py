@@ -17,6 +17,7 @@ from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from run_files import logged, read_whole, read_words, run_json
 from run_folders import break_seals
+from talks import events_of
 
 from persimchat.memory.store import held_store
 from persimchat.runs.control import Control
@@ -320,8 +321,7 @@ async def test_of_a_run_that_was_killed(tmp_path: Path) -> None:
         subprocess.run, [sys.executable, "-c", _KILLED, str(tmp_path), *given], capture_output=True, timeout=120
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    async for _ in run_simulation(SCENARIO, settings(), out=tmp_path, run="whole", control=Control()):
-        pass
+    await events_of(run_simulation(SCENARIO, settings(), out=tmp_path, run="whole", control=Control()))
     made = await branch(tmp_path / "source", 2)
     assert read_words(made) == read_words(tmp_path / "whole")
     events = [event async for event in resume_run(tmp_path / "source")]

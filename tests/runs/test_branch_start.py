@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import logged, read_whole, read_words, run_json
+from run_files import logged, read_table, read_whole, read_words, run_json
 from runs.test_branch import LI, contents, run
+from talks import check_replay, events_of
 
 import persimchat
 from persimchat.personas.scenario import load_story, make_scenario
@@ -21,7 +21,6 @@ from persimchat.reports.report import report_html
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -84,16 +83,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Settings(**{**story.settings, "model": "offline", "seed": 1})
 
     async def hold() -> None:
-        async for _ in run_simulation(story, made, out=out, run="origin"):
-            pass
+        await events_of(run_simulation(story, made, out=out, run="origin"))
 
     asyncio.run(hold())
     return out / "origin"
 
 
 async def branched(folder: Path, out: Path, at: int | None, host: str, partner: str, **more: Any) -> Path:
-    async for _ in branch_run(folder, at, choose=(host, partner), out=out, **{"run": "branch", **more}):
-        pass
+    await events_of(branch_run(folder, at, choose=(host, partner), out=out, **{"run": "branch", **more}))
     return out / str(more.get("run", "branch"))
 
 
@@ -132,8 +129,7 @@ async def test_it_is_marked_wherever_it_is_told(folder: Path, tmp_path: Path) ->
     assert told in report_html(read_run(made, whole=True))
     assert "chosen_by" not in str(logged(folder, "happening"))
     export_runs([made], tmp_path / "tables")
-    with (tmp_path / "tables" / "happenings.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["chosen_by"]]
+    rows = [row for row in read_table(tmp_path / "tables" / "happenings.csv") if row["chosen_by"]]
     assert [(row["agent"], row["do"], row["choice"], row["chosen_by"]) for row in rows] == [
         (TUULI, "choice", "", "branch")
     ]
@@ -147,15 +143,10 @@ async def test_it_is_marked_wherever_it_is_told(folder: Path, tmp_path: Path) ->
 @pytest.mark.proof
 async def test_it_is_replayed_resumed_and_branched_again(folder: Path, tmp_path: Path) -> None:
     made = await branched(folder, tmp_path, 0, "Tuuli", "Olle")
-    replay = Replay(made)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(made)
     stopped = await branched(folder, tmp_path, 0, "Tuuli", "Olle", run="stopped", changes={"budget_calls": 5})
     assert run_json(stopped)["stop_reason"] == "budget"
-    async for _ in resume_run(stopped, changes={"budget_calls": 1000}):
-        pass
+    await events_of(resume_run(stopped, changes={"budget_calls": 1000}))
     assert read_whole(stopped) == read_whole(made)
     again = await branched(made, tmp_path, None, "Tuuli", "nobody", run="again")
     chosen = [one for one in logged(again, "happening") if one.get("chosen_by")]
@@ -165,8 +156,7 @@ async def test_it_is_replayed_resumed_and_branched_again(folder: Path, tmp_path:
 @pytest.mark.long
 @pytest.mark.proof
 async def test_a_choice_that_a_branch_shares_is_made_otherwise_in_its_run_alone(folder: Path, tmp_path: Path) -> None:
-    async for _ in branch_run(folder, 2, say=("Tuuli", "Hm."), out=tmp_path, run="said"):
-        pass
+    await events_of(branch_run(folder, 2, say=("Tuuli", "Hm."), out=tmp_path, run="said"))
     with pytest.raises(InputError, match="shares Tuuli Koskela's choice after utterance 2 with origin.*Branch origin"):
         await branched(tmp_path / "said", tmp_path, 2, "Tuuli", "Olle")
     made = await branched(tmp_path / "said", tmp_path, 3, "Tuuli", "Veikko", run="later")
@@ -182,8 +172,7 @@ async def test_killed_before_the_choice_it_goes_on_with_it(folder: Path, tmp_pat
         if isinstance(event, Uttered) and event.turn == 2:  # the past is told, and nothing is done yet
             break
     await events.aclose()
-    async for _ in resume_run(tmp_path / "killed"):
-        pass
+    await events_of(resume_run(tmp_path / "killed"))
     assert read_whole(tmp_path / "killed") == read_whole(whole)
 
 
@@ -229,8 +218,7 @@ WRONG: dict[str, tuple[int | None, tuple[str, str], dict[str, Any], str]] = {
 async def test_what_cannot_be_chosen_is_refused_in_one_line(folder: Path, tmp_path: Path, case: str) -> None:
     at, choose, more, words = WRONG[case]
     with pytest.raises(InputError) as caught:
-        async for _ in branch_run(folder, at, out=tmp_path, **{"choose": choose, **more}):
-            pass
+        await events_of(branch_run(folder, at, out=tmp_path, **{"choose": choose, **more}))
     told = str(caught.value)
     assert "\n" not in told
     assert re.search(words, told), told
@@ -241,8 +229,6 @@ async def test_what_cannot_be_chosen_is_refused_in_one_line(folder: Path, tmp_pa
 async def test_only_stories_have_choices(tmp_path: Path) -> None:
     people: list[Any] = [{"name": name, "description": "Somebody."} for name in ("Ada Lind", "Bo Vik")]
     made = Settings(model="offline", max_messages=1)
-    async for _ in run_simulation(make_scenario("Tea?", people), made, out=tmp_path, run="plain"):
-        pass
+    await events_of(run_simulation(make_scenario("Tea?", people), made, out=tmp_path, run="plain"))
     with pytest.raises(InputError, match="no story, so nobody chooses"):
-        async for _ in branch_run(tmp_path / "plain", 0, choose=("Ada", "Bo")):
-            pass
+        await events_of(branch_run(tmp_path / "plain", 0, choose=("Ada", "Bo")))

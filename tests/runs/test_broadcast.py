@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback.answering import Fault
 from loopback.server import LoopbackServer
+from talks import end_of
 
 import persimchat
 from persimchat.runs.broadcast import Broadcast
@@ -129,15 +130,6 @@ async def test_everybody_gets_a_real_run(tmp_path: Path) -> None:
     assert [event.event for event in past] == [event.event for event in without_making(whole)]
 
 
-async def test_what_is_being_said_comes_as_one_token(stage: Stage) -> None:
-    broadcast = Broadcast(stage.events())
-    await stage.give(STARTED, speaking(1), token(1, "Old"), uttered(1), speaking(2), token(2, "Te"), token(2, "a "))
-    late = asyncio.create_task(all_of(broadcast))
-    await stage.give(token(2, "now"), uttered(2), STOPPED, None)
-    making = [speaking(2), token(2, "Tea "), token(2, "now"), uttered(2)]
-    assert await late == [STARTED, uttered(1), *making, STOPPED]
-
-
 async def test_words_that_are_asked_for_again_are_forgotten(stage: Stage) -> None:
     broadcast = Broadcast(stage.events())
     await stage.give(STARTED, speaking(1), token(1, "Void"), speaking(1), token(1, "Tea"))
@@ -208,8 +200,7 @@ async def test_an_error_reaches_everybody(tmp_path: Path) -> None:
         with pytest.raises(ModelError):
             await broadcast.wait()
     assert seen[0] == seen[1]
-    assert isinstance(seen[0][-1], Stopped)
-    assert seen[0][-1].reason == "error"
+    assert end_of(seen[0]).reason == "error"
 
 
 async def test_an_error_before_the_first_event() -> None:
@@ -229,8 +220,7 @@ async def test_a_cancelled_run_counts_as_stopped(tmp_path: Path) -> None:
             broadcast.cancel()
     await broadcast.wait()
     folder = next(tmp_path.iterdir())
-    stopped = seen[-1]
-    assert isinstance(stopped, Stopped)
+    stopped = end_of(seen)
     assert (stopped.reason, stopped.source, stopped.folder) == ("stopped", "user", str(folder))
     assert stopped.usage
     assert (

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.load import dumpd
@@ -117,7 +118,7 @@ async def test_a_failure_of_the_database_is_told_as_one(tmp_path: Path) -> None:
         ("a/folder", "run, memory"),
     ],
 )
-def test_places_that_are_none(location: str, said: str, refused: Callable[..., str]) -> None:
+def test_places_that_are_none(location: str, said: str, refused: Refused) -> None:
     assert "hunter2" not in refused(lambda: check_location(location), said)
 
 

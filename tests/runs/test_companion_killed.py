@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from companion_killing import WORDS, Driver
 from companion_worlds import kept_in
+from talks import events_of
 
 from persimchat.runs.companion.folder import companion_settings
 from persimchat.runs.companion.world import opened_world
@@ -90,13 +91,10 @@ async def talked(folder: Path, overlap: str) -> dict[str, Any]:
         for person, lines in TALKS:
             companion = await world.companion("Oda", person)
             for line in lines:
-                async for _ in companion.say(line):
-                    pass
+                await events_of(companion.say(line))
                 await companion.settled()
-            async for _ in companion.happen([Happening(subject="stove", object=f"cold after {person}")]):
-                pass
-            async for _ in companion.end():
-                pass
+            await events_of(companion.happen([Happening(subject="stove", object=f"cold after {person}")]))
+            await events_of(companion.end())
             await companion.settled()
             await world.advance(3_600 * 20)
             await companion.pass_time()

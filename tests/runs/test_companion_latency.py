@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from os.path import commonprefix
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 from companion_talks import FERRY
+from fixtures import Serve
 from loopback.answering import Fault
 from loopback.failing import Failing, retry_at_once
 from loopback.scripted import ANSWERS, Scripted
 from loopback.server import LoopbackServer
+from talks import events_of
 
 from persimchat.evaluation.companion.latency import measure_latency, ratio
 from persimchat.graph.companion import digesting, ongoing
@@ -28,7 +30,6 @@ from persimchat.runs.companion.world import opened_world
 from persimchat.state.companion.place import Place
 from persimchat.state.errors import InputError
 
-Serving = Callable[..., LoopbackServer]
 PLACE = Place.model_validate({**FERRY.model_dump(), "clock": {"mode": "steps"}})
 WORDS = "One two three four five six seven eight nine ten eleven twelve."
 KIND = {**ANSWERS["trust"], "cause": "kindness", "change": 1}  # type: ignore[dict-item]
@@ -65,7 +66,7 @@ async def asked_at(companion: Companion, scripted: Scripted, text: str) -> tuple
 
 @pytest.mark.proof
 async def test_one_request_before_the_first_word_and_judgements_before_the_last(
-    tmp_path: Path, serving: Serving, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted, begin, asked = Scripted(companion=WORDS, reaction=reaction()), ongoing.begin, list[list[str]]()
 
@@ -85,7 +86,7 @@ async def test_one_request_before_the_first_word_and_judgements_before_the_last(
 @pytest.mark.proof
 @pytest.mark.parametrize("given", [{"companion.overlap": "off"}, {"max_concurrency": 1}])
 async def test_without_overlap_the_judgements_come_behind_the_last_word(
-    tmp_path: Path, serving: Serving, given: dict[str, Any]
+    tmp_path: Path, serving: Serve, given: dict[str, Any]
 ) -> None:
     scripted = Scripted(companion=WORDS, reaction=reaction())
     async with oda(tmp_path / "w", serving(scripted, token_delay_s=0.005), **given) as companion:
@@ -93,13 +94,12 @@ async def test_without_overlap_the_judgements_come_behind_the_last_word(
     assert first == last == ["companion"] and len(everything) > 1
 
 
-async def test_a_second_prompt_begins_with_the_first_up_to_its_last_lines(tmp_path: Path, serving: Serving) -> None:
+async def test_a_second_prompt_begins_with_the_first_up_to_its_last_lines(tmp_path: Path, serving: Serve) -> None:
     scripted = Scripted(companion=WORDS, reaction=reaction())
     server = serving(scripted)
     async with oda(tmp_path / "w", server) as companion:
         for text in ("Good morning, is the boat late?", "Is there tea?"):
-            async for _ in companion.say(text):
-                pass
+            await events_of(companion.say(text))
             await companion.settled()
     first, second = (body["messages"] for body in server.bodies() if body.get("stream"))
     assert [one["role"] for one in first] == [one["role"] for one in second] and first[:-1] == second[:-1]
@@ -109,9 +109,7 @@ async def test_a_second_prompt_begins_with_the_first_up_to_its_last_lines(tmp_pa
 
 
 @pytest.mark.proof
-async def test_a_message_does_not_wait_for_judgements_and_these_are_asked_once(
-    tmp_path: Path, serving: Serving
-) -> None:
+async def test_a_message_does_not_wait_for_judgements_and_these_are_asked_once(tmp_path: Path, serving: Serve) -> None:
     release = threading.Event()
 
     def slow(_: Any) -> dict[str, Any]:
@@ -143,7 +141,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("tries", "trust", "appraised"), [(1, 7, [True, True]), (2, 6, [False, True])])
 async def test_a_failed_judgement_leaves_trust_as_it_was_and_is_tried_once_more(
-    tmp_path: Path, serving: Serving, tries: int, trust: int, appraised: list[bool]
+    tmp_path: Path, serving: Serve, tries: int, trust: int, appraised: list[bool]
 ) -> None:
     scripted = Scripted(companion=WORDS, reaction=reaction())
     count = tries * TRANSIENT.max_attempts
@@ -160,7 +158,7 @@ async def test_a_failed_judgement_leaves_trust_as_it_was_and_is_tried_once_more(
 
 
 @pytest.mark.proof
-async def test_latency_is_measured_beside_the_same_requests_sent_bare(tmp_path: Path, serving: Serving) -> None:
+async def test_latency_is_measured_beside_the_same_requests_sent_bare(tmp_path: Path, serving: Serve) -> None:
     scripted = Scripted(companion=WORDS, reaction=reaction())
     settings = companion_settings(PLACE, environment={}, model=serving(scripted).model())
     try:

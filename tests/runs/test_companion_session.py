@@ -42,6 +42,19 @@ async def heard(events: AsyncIterator[Event]) -> list[Event]:
     return [event async for event in events]
 
 
+def held_up(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Have digests wait until this happens."""
+    Scripted().install(monkeypatch)
+    release, judged = asyncio.Event(), digesting.judged
+
+    async def slow(*given: Any) -> Any:
+        await release.wait()
+        return await judged(*given)
+
+    monkeypatch.setattr(digesting, "judged", slow)
+    return release
+
+
 def lines(folder: Path) -> list[dict[str, Any]]:
     return kept_in(folder, "exchange")
 
@@ -93,15 +106,7 @@ async def test_words_that_are_none_are_refused(tmp_path: Path, script: Scripted,
 
 @pytest.mark.proof
 async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Scripted().install(monkeypatch)
-    release = asyncio.Event()
-    judged = digesting.judged
-
-    async def slow(*given: Any) -> Any:
-        await release.wait()
-        return await judged(*given)
-
-    monkeypatch.setattr(digesting, "judged", slow)
+    release = held_up(monkeypatch)
     async with oda(tmp_path / "w") as companion:
         reading = asyncio.create_task(heard(companion.say("One.", id="1")))
         await asyncio.sleep(0)
@@ -126,15 +131,7 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
 async def test_a_message_does_not_wait_for_another_persons_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Scripted().install(monkeypatch)
-    release = asyncio.Event()
-    judged = digesting.judged
-
-    async def slow(*given: Any) -> Any:
-        await release.wait()
-        return await judged(*given)
-
-    monkeypatch.setattr(digesting, "judged", slow)
+    release = held_up(monkeypatch)
     async with opened_world(tmp_path / "w", FERRY) as world:
         pairs = [await world.companion("Oda", name) for name in ("Petr", "Eva", "Ana")]
         for pair in pairs:
@@ -150,13 +147,8 @@ async def test_a_message_does_not_wait_for_another_persons_digest(
 
 
 async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Scripted().install(monkeypatch)
+    held_up(monkeypatch)
     monkeypatch.setattr("persimchat.runs.companion.session.PATIENCE_S", 0.05)
-
-    async def never(*given: Any) -> Any:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(digesting, "judged", never)
     async with opened_world(tmp_path / "w", FERRY) as world:
         companion = await world.companion("Oda", "Petr")
         waited = []
@@ -236,20 +228,14 @@ async def test_pairs_talk_at_once(tmp_path: Path, script: Scripted) -> None:
 async def test_what_is_not_digested_is_digested_at_the_next_opening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Scripted().install(monkeypatch)
-    judged = digesting.judged
-
-    async def never(*given: Any) -> Any:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(digesting, "judged", never)
+    release = held_up(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         async with oda(tmp_path / "w") as companion:
             async for event in companion.say("Goodbye!", id="1"):
                 if isinstance(event, Answered):
                     raise KeyboardInterrupt
     assert lines(tmp_path / "w") == []
-    monkeypatch.setattr(digesting, "judged", judged)
+    release.set()
     async with opened_world(tmp_path / "w") as world:
         companion = await world.companion("Oda", "Petr")
         await companion.settled()

@@ -7,10 +7,12 @@ import threading
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from companion_talks import FERRY, Scripted
 from companion_worlds import files_with, kept_in, keys_of
+from talks import events_of
 
 from persimchat.memory.store import MemoryStore
 from persimchat.runs.companion.changing import rename_person
@@ -35,12 +37,19 @@ def requests_on(folder: Path, day: str) -> int:
         return made_on(log, day)
 
 
+async def check_refused(match: str, *place: Any, **options: Any) -> None:
+    """A world cannot be opened, for this reason."""
+    with pytest.raises(InputError, match=match) as refused:
+        async with opened_world(*place, **options):
+            pass
+    assert refused.value.exit_code == 2
+
+
 async def talk(folder: Path, *words: str, **settings: object) -> None:
     async with opened_world(folder, FERRY, companion_settings(FERRY, environment={}, **settings)) as world:
         companion = await world.companion("Oda", "Petr")
         for text in words:
-            async for _ in companion.say(text):
-                pass
+            await events_of(companion.say(text))
 
 
 async def test_a_world_is_made_of_a_place_and_opened_without_it(tmp_path: Path) -> None:
@@ -62,28 +71,19 @@ async def test_settings_of_the_last_opening_count_until_others_are_given(tmp_pat
 
 
 async def test_what_is_no_world_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no world in this folder"):
-        async with opened_world(tmp_path / "none"):
-            pass
+    await check_refused("no world in this folder", tmp_path / "none")
     assert not (tmp_path / "none").exists()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("Dear all")
-    with pytest.raises(InputError, match="not empty, and holds no world"):
-        async with opened_world(tmp_path / "other", FERRY):
-            pass
+    await check_refused("not empty, and holds no world", tmp_path / "other", FERRY)
 
 
 @pytest.mark.proof
 async def test_one_process_works_on_a_world(tmp_path: Path) -> None:
     async with opened_world(tmp_path / "w", FERRY):
-        with pytest.raises(InputError, match="the world is being worked on by this process") as refused:
-            async with opened_world(tmp_path / "w"):
-                pass
-        assert refused.value.exit_code == 2
+        await check_refused("the world is being worked on by this process", tmp_path / "w")
         (tmp_path / "w" / "served.txt").write_text("http://127.0.0.1:8080")
-        with pytest.raises(InputError, match="Talk there: http://127.0.0.1:8080"):
-            async with opened_world(tmp_path / "w"):
-                pass
+        await check_refused("Talk there: http://127.0.0.1:8080", tmp_path / "w")
 
 
 async def test_a_newer_world_is_refused(tmp_path: Path) -> None:
@@ -91,9 +91,7 @@ async def test_a_newer_world_is_refused(tmp_path: Path) -> None:
         pass
     with closing(sqlite3.connect(tmp_path / "w" / WORLD)) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(InputError, match="format 99"):
-        async with opened_world(tmp_path / "w"):
-            pass
+    await check_refused("format 99", tmp_path / "w")
 
 
 @pytest.mark.parametrize("wrong", [{"cognition": "fixed", "pattern": "round_robin"}, {"pruning": {"lambda": 0.5}}])
@@ -127,8 +125,7 @@ async def test_steps_move_at_every_occurrence(tmp_path: Path) -> None:
     place = FERRY.model_copy(update={"clock": Clock(mode="steps", start="2025-03-03 08:00")})
     async with opened_world(tmp_path / "w", place) as world:
         companion = await world.companion("Oda", "Petr")
-        async for _ in companion.say("Hello."):
-            pass
+        await events_of(companion.say("Hello."))
         assert world.now() == "2025-03-03T08:00:30"
         assert (await companion.exchanges())[0]["at"] == "2025-03-03T08:00:30"
 
@@ -185,9 +182,7 @@ async def test_memories_are_embedded_again_all_or_none(tmp_path: Path, monkeypat
 
     monkeypatch.setattr("persimchat.runs.companion.reembedding.embed", embed)
     changed = companion_settings(FERRY, environment={}, embedding="other@http://127.0.0.1:1/v1")
-    with pytest.raises(InputError, match="no such model"):
-        async with opened_world(folder, None, changed, reembedding=True):
-            pass
+    await check_refused("no such model", folder, None, changed, reembedding=True)
     assert read_world(folder).embedding == "lexical"
     before = MemoryStore(str(folder / "memory"))
     ids = before.ids("w", "Oda Brandvik")
@@ -208,8 +203,7 @@ async def test_a_person_gets_a_name_that_is_known_to_nobody(tmp_path: Path, scri
     )
     async with opened_world(tmp_path / "w", doctor) as world:
         companion = await world.companion("Dr. No", "Petr")
-        async for _ in companion.say("Good morning."):
-            pass
+        await events_of(companion.say("Good morning."))
         await companion.settled()
         await world.records.person("Eva")
         assert await rename_person(world, "Petr", "Eva") == "Eva"

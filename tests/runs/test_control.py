@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from run_files import logged
@@ -96,7 +97,7 @@ DEEDS: dict[str, Callable[[Control], None]] = {
 
 @pytest.mark.proof
 @pytest.mark.parametrize("deed", DEEDS)
-def test_before_the_beginning_nothing_can_be_done(deed: str, refused: Callable[..., str]) -> None:
+def test_before_the_beginning_nothing_can_be_done(deed: str, refused: Refused) -> None:
     control = Control()
     refused(lambda: DEEDS[deed](control), "the conversation has not begun")
     assert not control.stopped
@@ -104,7 +105,7 @@ def test_before_the_beginning_nothing_can_be_done(deed: str, refused: Callable[.
 
 @pytest.mark.proof
 @pytest.mark.parametrize("deed", DEEDS)
-async def test_after_the_end_nothing_can_be_done(deed: str, refused: Callable[..., str]) -> None:
+async def test_after_the_end_nothing_can_be_done(deed: str, refused: Refused) -> None:
     control = Control()
     control.begin([ADA, BO, LI], [LI])
     control.end()
@@ -115,7 +116,7 @@ async def test_after_the_end_nothing_can_be_done(deed: str, refused: Callable[..
 
 
 @pytest.mark.proof
-def test_the_loop_of_a_run_that_is_over_is_not_missed(refused: Callable[..., str]) -> None:
+def test_the_loop_of_a_run_that_is_over_is_not_missed(refused: Refused) -> None:
     control = Control()
 
     async def begin() -> None:
@@ -127,7 +128,7 @@ def test_the_loop_of_a_run_that_is_over_is_not_missed(refused: Callable[..., str
 
 
 @pytest.mark.proof
-async def test_nobody_steers_a_baseline(refused: Callable[..., str]) -> None:
+async def test_nobody_steers_a_baseline(refused: Refused) -> None:
     control = Control()
     control.begin([ADA, BO], [], baseline="reconcile")
     refused(lambda: control.say("Hello."), "baseline=reconcile")
@@ -213,7 +214,7 @@ async def test_what_is_said_while_a_person_is_asked_comes_after_their_answer() -
 
 
 @pytest.mark.proof
-async def test_a_wrong_answer_is_told_to_whoever_gave_it_and_they_are_still_asked(refused: Callable[..., str]) -> None:
+async def test_a_wrong_answer_is_told_to_whoever_gave_it_and_they_are_still_asked(refused: Refused) -> None:
     def on(control: Control, event: Event) -> None:
         if event.event == "utterance" and event.turn == 1:
             control.raise_hand(LI)
@@ -232,7 +233,7 @@ async def test_a_wrong_answer_is_told_to_whoever_gave_it_and_they_are_still_aske
 
 
 @pytest.mark.proof
-async def test_mistakes_are_told_and_change_nothing(tmp_path: Path, refused: Callable[..., str]) -> None:
+async def test_mistakes_are_told_and_change_nothing(tmp_path: Path, refused: Refused) -> None:
     def mistakes(control: Control, event: Event) -> None:
         refused(lambda: control.say(""), "no words")
         refused(lambda: control.say("Hi", speaker="Eve"), "no participant 'Eve'")
@@ -327,7 +328,7 @@ async def test_hostile_words_stay_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.proof
-async def test_agents_alone_can_be_steered(refused: Callable[..., str]) -> None:
+async def test_agents_alone_can_be_steered(refused: Refused) -> None:
     def on(control: Control, event: Event) -> None:
         refused(lambda: control.raise_hand("Ada"), "only people raise a hand")
         control.give_floor("Bo")

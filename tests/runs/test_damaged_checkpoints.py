@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from langchain_core.load import dumpd
 from run_files import logged, read_whole
+from talks import events_of
 
 from persimchat.graph.kinds import graph_for
 from persimchat.personas.scenario import make_scenario
@@ -31,8 +32,7 @@ SETTINGS = Settings(model="offline", closing="off", max_messages=2)
 
 async def begin(out: Path) -> Path:
     """A run of two utterances that has come to its end."""
-    async for _ in run_simulation(make_scenario("Tea?", PEOPLE), SETTINGS, out=out, run="a"):
-        pass
+    await events_of(run_simulation(make_scenario("Tea?", PEOPLE), SETTINGS, out=out, run="a"))
     return out / "a"
 
 
@@ -49,25 +49,6 @@ async def states(folder: Path) -> dict[Any, Any]:
         newest = await graph.aget_state(config)
         found = {"newest": newest, **await states_at(graph, config, range(3))}
     return {turn: (dumpd(state.values), state.next, state.config) for turn, state in found.items()}
-
-
-async def check_flips(ended: Path, tmp_path: Path, flips: list[int]) -> int:
-    """Flip bits one at a time; how many of them were told of."""
-    whole, data = await states(ended), (ended / CHECKPOINTS).read_bytes()
-    folder = tmp_path / "flipped"
-    folder.mkdir()
-    noticed = 0
-    for bit in flips:
-        (folder / CHECKPOINTS).write_bytes(flipped(data, bit))
-        for left in folder.glob(f"{CHECKPOINTS}-*"):
-            left.unlink()
-        try:
-            assert await states(folder) == whole, f"bit {bit}"
-        except InputError as error:
-            assert error.remedy, f"bit {bit}"
-            assert "\n" not in str(error)
-            noticed += 1
-    return noticed
 
 
 def flipped(data: bytes, bit: int) -> bytes:
@@ -87,20 +68,24 @@ def test_a_value_is_as_it_was_or_damaged() -> None:
 
 
 @pytest.mark.proof
-async def test_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
-    data = (ended / CHECKPOINTS).read_bytes()
-    chosen = random.Random(1)
-    assert await check_flips(ended, tmp_path, [chosen.randrange(8 * len(data)) for _ in range(10)])
-
-
-@pytest.mark.long
-@pytest.mark.proof
-async def test_many_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
-    data = (ended / CHECKPOINTS).read_bytes()
-    chosen = random.Random(2)
-    anywhere = [chosen.randrange(8 * len(data)) for _ in range(40)]
-    first = [chosen.randrange(8 * 100) for _ in range(20)]  # the head
-    assert await check_flips(ended, tmp_path, [*anywhere, *first]) > 10
+@pytest.mark.parametrize(("anywhere", "in_the_head"), [(10, 0), pytest.param(40, 20, marks=pytest.mark.long)])
+async def test_flipped_bits_are_noticed(ended: Path, tmp_path: Path, anywhere: int, in_the_head: int) -> None:
+    whole, data = await states(ended), (ended / CHECKPOINTS).read_bytes()
+    folder = tmp_path / "flipped"
+    folder.mkdir()
+    chosen, noticed = random.Random(1), 0
+    for number in range(anywhere + in_the_head):
+        bit = chosen.randrange(8 * (len(data) if number < anywhere else 100))
+        (folder / CHECKPOINTS).write_bytes(flipped(data, bit))
+        for left in folder.glob(f"{CHECKPOINTS}-*"):
+            left.unlink()
+        try:
+            assert await states(folder) == whole, f"bit {bit}"
+        except InputError as error:
+            assert error.remedy, f"bit {bit}"
+            assert "\n" not in str(error)
+            noticed += 1
+    assert noticed > in_the_head / 2
 
 
 COLUMNS = [("checkpoints", column) for column in ("checkpoint_id", "parent_checkpoint_id", "type", "checkpoint")]
@@ -125,13 +110,11 @@ async def test_whatever_is_changed_in_a_row_is_noticed(ended: Path, tmp_path: Pa
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE {keys} = ?", (new, row))
     before = read_whole(folder)
     with pytest.raises(InputError, match="checkpoints are damaged") as caught:
-        async for _ in resume_run(folder, changes={"max_messages": 3}):
-            pass
+        await events_of(resume_run(folder, changes={"max_messages": 3}))
     assert "backup" in caught.value.remedy
     turn = 2 if column in ("checkpoint", "value") else 1  # a value hinders those alone who need it
     with pytest.raises(InputError, match="checkpoints are damaged"):
-        async for _ in branch_run(folder, turn, changes={"max_messages": 3}, out=tmp_path / "out"):
-            pass
+        await events_of(branch_run(folder, turn, changes={"max_messages": 3}, out=tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert read_whole(folder) == before
 
@@ -174,8 +157,7 @@ async def test_utterances_whose_checkpoints_are_gone_are_told_of_and_kept(ended:
     folder = Path(shutil.copytree(ended, tmp_path / "a"))
     with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection:
         ((newest,),) = connection.execute("SELECT max(checkpoint_id) FROM checkpoints").fetchall()
-    async for _ in resume_run(folder, changes={"max_messages": 4}):
-        pass
+    await events_of(resume_run(folder, changes={"max_messages": 4}))
     before = [line["text"] for line in logged(folder, "utterance")]
     with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
         for table in ("checkpoints", "writes"):

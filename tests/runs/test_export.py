@@ -6,16 +6,16 @@ import csv
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from offenders import check_each
-from run_files import read_records
+from run_files import read_records, read_table
 from run_folders import (
     HOSTILE,
     MARKER,
@@ -45,18 +45,10 @@ from persimchat.state.settings import Settings
 # Exports: whole or not at all, every row there, the same bytes for the same runs
 
 
-Refused = Callable[..., str]
-
-
 RECALLED = recalled("Tea?")
 
 
 ALWAYS = [table for table in TABLES if table not in RARE]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def bytes_of(path: Path) -> bytes:
@@ -77,8 +69,8 @@ def test_many_runs_become_one_table(tmp_path: Path) -> None:
     done = export_runs([talk, debate], tmp_path / "out")
     counts = {"runs": 2, "utterances": 12, "minds": 42, "verdicts": 7, "positions": 21, "scores": 9}
     assert {table: done.counts[table] for table in counts} == counts
-    assert {table: len(rows(path)) for table, path in done.files.items()} == done.counts
-    said = rows(done.files["utterances"])
+    assert {table: len(read_table(path)) for table, path in done.files.items()} == done.counts
+    said = read_table(done.files["utterances"])
     assert [row["run"] for row in said] == ["talk"] * 3 + ["debate"] * 9
     assert {(row["run"], row["mode"], row["seed"]) for row in said} == {
         ("talk", "discussion", "7"),
@@ -128,11 +120,11 @@ def test_a_real_run_is_exported_whole(tmp_path: Path) -> None:
 
     result = persimchat.simulate("Tea or coffee?", 3, model="offline", max_messages=4, out=tmp_path)
     done = export_runs([Path(result.folder or "")], tmp_path / "out")
-    assert [row["text"] for row in rows(done.files["utterances"])] == [said.text for said in result.utterances]
+    assert [row["text"] for row in read_table(done.files["utterances"])] == [said.text for said in result.utterances]
     recalled = sum(len(record.recalled) for record in result.minds)
     assert (done.counts["minds"], done.counts["memories"]) == (len(result.minds), recalled)
     assert recalled > 0
-    assert sum(int(row["calls"]) for row in rows(done.files["calls"])) == result.totals.calls
+    assert sum(int(row["calls"]) for row in read_table(done.files["calls"])) == result.totals.calls
     assert done.notes == []
 
 
@@ -196,7 +188,7 @@ def test_hostile_text_stays_text(tmp_path: Path, form: str) -> None:
     written = done.files["utterances"].read_text(encoding="utf-8")
     assert not {"\x1b", "\u202e", "\x00"} & set(written)
     if form == "csv":
-        (row,) = rows(done.files["utterances"])
+        (row,) = read_table(done.files["utterances"])
         assert row["text"].startswith("'=</script>")
         assert row["speaker"] == f"'{speaker}"
     elif form == "jsonl":
@@ -287,7 +279,7 @@ def test_a_killed_run_is_exported_and_noted(tmp_path: Path) -> None:
     assert (done.counts["utterances"], done.counts["minds"], done.counts["calls"]) == (3, 12, 0)
     assert len(done.notes) == 1
     assert "## What is missing" in done.codebook.read_text(encoding="utf-8")
-    assert rows(done.files["runs"])[0]["cost_usd"] == ""
+    assert read_table(done.files["runs"])[0]["cost_usd"] == ""
 
 
 def test_a_folder_of_the_first_version_has_no_invented_values(tmp_path: Path) -> None:
@@ -407,7 +399,7 @@ def test_the_codebook_says_how_to_read_it(tmp_path: Path) -> None:
     for words in ('keep_default_na=False, na_values=[""]', 'na.strings = ""', "dtype=", "colClasses"):
         assert words in done.codebook.read_text(encoding="utf-8")
     # As read so: a cell is missing only if it is empty.
-    said = [(row["speaker"] or None, row["text"] or None) for row in rows(done.files["utterances"])]
+    said = [(row["speaker"] or None, row["text"] or None) for row in read_table(done.files["utterances"])]
     assert said == [("NA", "None"), ("null", "-3")]
 
 

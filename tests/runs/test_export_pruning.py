@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from pruned_lines import pruned
+from run_files import read_table
 from run_folders import (
     MARKER,
     PEOPLE,
@@ -17,21 +17,9 @@ from run_folders import (
     write_run,
     write_story,
 )
+from runs.test_export import STORY
 
 from persimchat.reports.export import export_runs
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-STORY = ("happenings", "rooms", "standings", "closeness", "beliefs", "ballots")
-
 
 PRUNING = ("pruning", "pruning_checks")
 
@@ -52,7 +40,7 @@ def folder(out: Path, **more: Any) -> Path:
 
 def test_one_row_an_item_and_turn(tmp_path: Path) -> None:
     done = export_runs([folder(tmp_path / "runs")], tmp_path / "out")
-    found = rows(done.files["pruning"])
+    found = read_table(done.files["pruning"])
     names = ("turn", "agent", "lambda", "method", "place", "block", "kind", "item", "words", "score", "removed")
     assert [tuple(row[name] for name in names) for row in found][:2] == [
         ("2", PEOPLE[1], "0.5", "embedding", "1", BASIC, "description", "description:1", "5", "0.5", "true"),
@@ -66,12 +54,12 @@ def test_one_row_an_item_and_turn(tmp_path: Path) -> None:
 
 def test_what_a_spreadsheet_would_run_is_guarded(tmp_path: Path) -> None:
     done = export_runs([folder(tmp_path / "runs")], tmp_path / "out")
-    assert {row["text"][:3] for row in rows(done.files["pruning"])} == {"'- "}
-    assert rows(done.files["pruning_checks"])[0]["comment"] == "'=It denies the hives."
+    assert {row["text"][:3] for row in read_table(done.files["pruning"])} == {"'- "}
+    assert read_table(done.files["pruning_checks"])[0]["comment"] == "'=It denies the hives."
 
 
 def test_one_row_a_checked_wording(tmp_path: Path) -> None:
-    found = rows(export_runs([folder(tmp_path / "runs")], tmp_path / "out").files["pruning_checks"])
+    found = read_table(export_runs([folder(tmp_path / "runs")], tmp_path / "out").files["pruning_checks"])
     assert [(row["wording"], row["scores"], row["mean_score"], row["taken"]) for row in found] == [
         ("1", "[7, 8, 6]", "7.0", "false"),
         ("2", "[]", "", "true"),
@@ -91,11 +79,7 @@ def test_every_format_has_them(tmp_path: Path, form: str) -> None:
         assert "lambda" in path.read_text(encoding="utf-8")
 
 
-def test_a_run_without_pruning_has_none_of_them(tmp_path: Path) -> None:
-    assert not set(PRUNING) & export_runs([write_run(tmp_path / "runs")], tmp_path / "out").files.keys()
-
-
-def test_no_participant_has_seen_them(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_no_participant_has_seen_them(tmp_path: Path, refused: Refused) -> None:
     done = export_runs([folder(tmp_path / "runs")], tmp_path / "out", eyes=PEOPLE[1])
     assert not set(PRUNING) & done.files.keys()
     wanted: dict[str, Any] = {"eyes": PEOPLE[1], "tables": ["pruning"]}
@@ -118,7 +102,7 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("record", "field"), DAMAGED)
-def test_a_damaged_record_is_named(tmp_path: Path, refused: Callable[..., str], record: Any, field: str) -> None:
+def test_a_damaged_record_is_named(tmp_path: Path, refused: Refused, record: Any, field: str) -> None:
     path = write_run(tmp_path / "runs", None, [mind(2, PEOPLE[1], pruned=record)])
     refused(lambda: export_runs([path], tmp_path / "out"), "run.sqlite, event", f"record.{field}")
 
@@ -130,8 +114,7 @@ ADA, BO, CY = "Ada Lind", "Bo Vik", "Cy Dahl"
 
 
 def some(path: Path, *columns: str) -> list[tuple[str, ...]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [tuple(row[column] for column in columns) for row in csv.DictReader(file)]
+    return [tuple(row[column] for column in columns) for row in read_table(path)]
 
 
 def test_each_table_has_one_value_a_row(tmp_path: Path) -> None:
@@ -163,10 +146,6 @@ def test_each_table_has_one_value_a_row(tmp_path: Path) -> None:
     assert [row for row in chosen if row[2]] == [("choice", ADA, "branch")]
 
 
-def test_a_run_without_a_story_has_none_of_them(tmp_path: Path) -> None:
-    assert not set(STORY) & export_runs([write_run(tmp_path / "runs")], tmp_path / "out").files.keys()
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "html", "md"])
 def test_a_character_s_export_has_only_its_own_story(tmp_path: Path, form: str) -> None:
@@ -186,7 +165,7 @@ def test_a_character_s_export_has_only_its_own_story(tmp_path: Path, form: str) 
     assert MARKER.encode() not in done.files["utterances"].read_bytes()
 
 
-def test_only_some_tables(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_only_some_tables(tmp_path: Path, refused: Refused) -> None:
     folder = write_story(tmp_path / "runs")
     done = export_runs([folder], tmp_path / "out", tables=["rooms", "ballots"])
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ballots.csv", "codebook.md", "rooms.csv"]

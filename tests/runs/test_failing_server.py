@@ -14,6 +14,7 @@ from loopback.failing import HEARING, Failing
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
+from talks import check_replay, end_of
 
 import persimchat
 from persimchat.app.views.plain_view import left_out
@@ -21,10 +22,9 @@ from persimchat.memory.store import MemoryStore
 from persimchat.models import capacity, ladder, limits
 from persimchat.models.exchange import Exchange
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.events import Event, Stopped
+from persimchat.runs.events import Event
 from persimchat.runs.folder.reading import calls_in, calls_of, read_run
 from persimchat.runs.folder.run_folder import MEMORIES
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import ModelError
@@ -59,8 +59,7 @@ async def to_the_end(events: AsyncIterator[Event]) -> list[Event]:
         async for event in events:
             seen.append(event)
     except ModelError as error:
-        stopped = seen[-1]
-        assert isinstance(stopped, Stopped)
+        stopped = end_of(seen)
         assert (stopped.reason, stopped.detail) == ("error", str(error))
     return seen
 
@@ -343,8 +342,8 @@ async def test_a_run_with_shortened_prompts_replays_byte_for_byte(tmp_path: Path
     with LoopbackServer(answer=scripted(), tells=tells) as server:
         folder = Path((await asyncio.to_thread(held, server, tmp_path / "run"))[-1].folder)
     assert len(shortened_in(folder)) >= 3
-    again = await replayed(folder, tmp_path / "again")
-    assert shortened_in(again) == shortened_in(folder)
+    await check_replay(folder, tmp_path / "again")
+    assert shortened_in(tmp_path / "again" / folder.name) == shortened_in(folder)
 
 
 @pytest.mark.proof
@@ -363,21 +362,11 @@ async def test_an_agent_whose_prompts_are_too_long_is_silent_in_the_replay_too(t
     made = len(rows) - len(unsent)
     assert sum(call.calls for call in calls_of(read_run(folder))) == made, "what was not sent is no call"
     assert run_json(folder)["usage"]["total"]["calls"] == made
-    await replayed(folder, tmp_path / "again")
+    await check_replay(folder)
 
 
 def shortened_in(folder: Path) -> set[str]:
     return {row.model_dump_json() for row in calls_in(folder) if row.dropped}
-
-
-async def replayed(folder: Path, out: Path) -> Path:
-    """Where a run's replay is, which is the same byte for byte."""
-    replay = Replay(folder, out)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert (replay.comparison.parts, replay.comparison.prompts) == ([], [])
-    return out / folder.name
 
 
 @pytest.mark.proof

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from run_files import logged
@@ -53,23 +54,6 @@ VALUES = st.lists(st.floats(-1000, 1000), min_size=2, max_size=40)
 @given(VALUES)
 def test_the_slope_is_that_of_least_squares(values: list[float]) -> None:
     assert slope(values) == pytest.approx(np.polyfit(range(len(values)), values, 1)[0], abs=1e-6, rel=1e-6)
-
-
-@given(VALUES, st.floats(-100, 100))
-def test_a_constant_changes_no_trend(values: list[float], added: float) -> None:
-    assert slope([value + added for value in values]) == pytest.approx(slope(values), abs=1e-6)
-
-
-@given(VALUES)
-def test_backwards_the_trend_is_the_opposite(values: list[float]) -> None:
-    there, back = slope(values), slope(values[::-1])
-    assert there is not None and back is not None
-    assert there == pytest.approx(-back, abs=1e-6)
-
-
-@given(st.floats(-50, 50), st.floats(-50, 50), st.integers(2, 60))
-def test_a_straight_line_has_its_own_slope(start: float, step: float, number: int) -> None:
-    assert slope([start + step * n for n in range(number)]) == pytest.approx(step, abs=1e-6)
 
 
 def test_of_too_little_nothing_is_known() -> None:
@@ -207,7 +191,7 @@ def test_settings_that_are_not_known_here_do_no_harm(tmp_path: Path) -> None:
     assert summed(write_run(tmp_path, settings={"mode": "opera", "future": [1]})).mode == "opera"
 
 
-def test_settings_of_the_wrong_kind_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_settings_of_the_wrong_kind_are_refused(tmp_path: Path, refused: Refused) -> None:
     folder = write_run(tmp_path, settings={"mode": 5})
     refused(lambda: summed(folder), "run.sqlite", "settings.mode")
 

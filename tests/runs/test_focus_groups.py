@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import logged, read_whole, run_json
+from run_files import logged, run_json
+from talks import check_replay, events_of
 
 from persimchat.prompts import blocks
 from persimchat.prompts.rendering import worded_item
@@ -15,7 +16,6 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
 from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -106,8 +106,7 @@ async def test_in_its_own_words_the_models_words_have_the_number(tmp_path: Path)
     assert [number for number, _, _ in found] == [1, 2, 3]
     assert all(str(QUESTIONS[n - 1]["ask"]) in words for n, _, words in found)
     assert any(words != QUESTIONS[n - 1]["ask"] for n, _, words in found)
-    async for _ in regenerate_run(folder, 1, run="anew"):
-        pass
+    await events_of(regenerate_run(folder, 1, run="anew"))
     anew = put(tmp_path / "anew")
     assert anew[0][0] == 1
     assert anew[0][2] != found[0][2]
@@ -150,11 +149,7 @@ async def test_people_stand_somewhere_before_and_after_and_a_replay_knows(tmp_pa
     ]
     assert {one["agent"] for one in records} == {DI}
     assert talk.events[-1].reason == "guide"
-    replayed = tmp_path / "replays"
-    async for _ in Replay(folder, replayed).events():
-        pass
-    for kind in ("utterance", "intervention"):
-        assert logged(replayed / "group", kind) == logged(folder, kind)
+    await check_replay(folder)
 
 
 async def test_a_wrong_position_is_asked_for_again(tmp_path: Path) -> None:
@@ -187,31 +182,27 @@ async def test_it_goes_on_where_it_was_left(tmp_path: Path) -> None:
 
     await cut()
     assert run_json(tmp_path / "cut")["stop_reason"] == "stopped"
-    async for _ in resume_run(tmp_path / "cut"):
-        pass
+    await events_of(resume_run(tmp_path / "cut"))
     assert [line["speaker"] for line in logged(tmp_path / "cut", "utterance")] == [
         line["speaker"] for line in logged(whole, "utterance")
     ]
     assert put(tmp_path / "cut") == put(whole)
     with pytest.raises(InputError, match="run has ended: All 3 questions"):
-        async for _ in resume_run(whole):
-            pass
+        await events_of(resume_run(whole))
 
 
 @pytest.mark.proof
 async def test_a_branch_asks_otherwise(tmp_path: Path) -> None:
     folder = await Group().hold(group(), tmp_path)
     turn = next(line["turn"] for line in logged(folder, "utterance") if line.get("question") == 2)
-    async for _ in branch_run(folder, turn - 1, say=("Eva", "What is wrong with this box?"), run="other"):
-        pass
+    await events_of(branch_run(folder, turn - 1, say=("Eva", "What is wrong with this box?"), run="other"))
     found = put(tmp_path / "other")
     assert [number for number, _, _ in found] == [1, 2, 3]
     assert found[1][2] == "What is wrong with this box?"
     line = logged(tmp_path / "other", "utterance")[turn - 1]
     assert line["edited_by"] == "branch", "and the record says who asked otherwise"
     with pytest.raises(InputError, match="no model can make it again"):
-        async for _ in regenerate_run(folder, turn, run="never"):
-            pass
+        await events_of(regenerate_run(folder, turn, run="never"))
 
 
 @pytest.mark.parametrize(
@@ -220,8 +211,7 @@ async def test_a_branch_asks_otherwise(tmp_path: Path) -> None:
 )
 async def test_elsewhere_a_guide_is_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        async for _ in run_simulation(group(), Settings(model="offline", **settings)):
-            pass
+        await events_of(run_simulation(group(), Settings(model="offline", **settings)))
 
 
 @pytest.mark.long
@@ -255,9 +245,7 @@ async def test_the_next_question_can_be_put_early_and_a_replay_knows(tmp_path: P
     ]
     early = [said for said in read_run(folder).utterances if said.question == 2]
     assert [said.turn for said in early] == [2]
-    async for _ in Replay(folder, tmp_path / "replays").events():
-        pass
-    assert read_whole(tmp_path / "replays" / "group") == read_whole(folder)
+    await check_replay(folder)
 
 
 @pytest.mark.proof
@@ -272,8 +260,7 @@ async def test_after_an_early_question_a_run_goes_on_where_it_was_left(tmp_path:
 
     await hurry("whole", None)
     await hurry("cut", 3)
-    async for _ in resume_run(tmp_path / "cut"):
-        pass
+    await events_of(resume_run(tmp_path / "cut"))
     assert put(tmp_path / "cut") == put(tmp_path / "whole")
     assert [line["text"] for line in logged(tmp_path / "cut", "utterance")] == [
         line["text"] for line in logged(tmp_path / "whole", "utterance")

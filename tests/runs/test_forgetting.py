@@ -14,6 +14,7 @@ from companion_talks import FERRY, ODA
 from companion_worlds import Told, files_with, kept_in, keys_of, talked, told
 from hypothesis import given
 from hypothesis import strategies as st
+from talks import events_of
 
 from persimchat.runs.companion import folder as folders
 from persimchat.runs.companion import forgetting
@@ -162,8 +163,7 @@ async def test_what_another_could_take_back_has_nothing_of_the_person(
     async with opened_world(world) as opened:
         await talked(opened, "Oda", "Petr Zelenka", ["I own blue pigeons."])
         companion = await opened.companion("Oda", "Eva")
-        async for _ in companion.say("Good morning."):
-            pass
+        await events_of(companion.say("Good morning."))
         await companion.settled()
     assert "pigeons" in checkpoints(world)
     forget(world, "Petr Zelenka", None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from group_runs import GUIDE, MODERATOR, write_group
 from page_parts import Page
 from pruned_lines import PIECES, pruned
@@ -26,9 +26,6 @@ from persimchat.reports.guide import positions, sections, summary_of
 from persimchat.reports.report import report_html, summary_page, write_summary
 from persimchat.runs.folder.parts import MindRecord
 from persimchat.runs.folder.reading import read_run
-from persimchat.state.errors import InputError
-
-Refused = Callable[..., str]
 
 
 def test_a_conversation_falls_into_the_questions_of_its_guide(tmp_path: Path) -> None:
@@ -78,11 +75,9 @@ def test_a_run_without_a_guide_has_no_summary(tmp_path: Path, refused: Refused) 
     refused(lambda: summary_of(record), "guide")
 
 
-def test_a_damaged_guide_is_named(tmp_path: Path) -> None:
+def test_a_damaged_guide_is_named(tmp_path: Path, refused: Refused) -> None:
     folder = write_group(tmp_path, {**GUIDE, "questions": "none"})
-    with pytest.raises(InputError) as told:
-        summary_of(read_run(folder))
-    assert "scenario.guide" in str(told.value)
+    refused(lambda: summary_of(read_run(folder)), "scenario.guide")
 
 
 def test_the_page_prints_alone_and_escapes_everything(tmp_path: Path, refused: Refused) -> None:

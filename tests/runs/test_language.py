@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from loopback.server import LoopbackServer, natural_answer
+from talks import check_replay
 
 import persimchat
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError
 from persimchat.state.language import name_of, tag_of
 from persimchat.state.settings import Settings
@@ -68,10 +68,7 @@ async def test_every_prompt_says_it(kind: str, tag: str, tmp_path: Path):
     if worded:
         assert all(SAYS[tag][:8] in said.text for said in result.utterances), [said.text for said in result.utterances]
     assert read_run(Path(str(result.folder))).manifest.settings.given["language"] == tag
-    repeated = Replay(Path(str(result.folder)), tmp_path / "again")
-    async for _ in repeated.events():
-        pass
-    assert repeated.comparison is not None and repeated.comparison.same
+    await check_replay(Path(str(result.folder)), tmp_path / "again")
 
 
 def test_no_template_leaves_it_out():

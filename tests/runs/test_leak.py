@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
 import os
 import re
@@ -19,7 +18,8 @@ from hypothesis import strategies as st
 from loopback.scripted import ANSWERS, Scripted, prompt_of, task_of
 from loopback.server import LoopbackServer
 from pydantic import TypeAdapter
-from run_files import logged
+from run_files import logged, read_table
+from talks import check_replay, events_of
 
 from persimchat.graph.kinds import graph_for
 from persimchat.memory.store import held_store
@@ -31,7 +31,6 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder.checkpoints import opened
 from persimchat.runs.folder.reading import past_events, read_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
@@ -56,20 +55,20 @@ GATE = "The garden gate behind the old mill is open every night"
 HEARS = {"xylophone": {ADA}, "marimba": {ADA, BO}}
 """Marker words, and the agents who hear them; the second is whispered by a person."""
 
-WORDS = (
+WORDS = [
     "water",
     "bread",
     "river",
     "winter",
     "music",
-    "letter",
+    "lamp",
     "stone",
     "wheel",
     "candle",
     "market",
     "silver",
     "forest",
-)
+]
 
 
 class Echoing(Scripted):
@@ -335,8 +334,7 @@ class WellFormed(HTMLParser):
 
 
 async def held(scenario: Scenario, how: Settings, out: Path) -> Path:
-    async for _ in run_simulation(scenario, how, out=out):
-        pass
+    await events_of(run_simulation(scenario, how, out=out))
     (folder,) = out.iterdir()
     return folder
 
@@ -359,17 +357,8 @@ def check(folder: Path, scenario: Scenario, how: Settings, scratch: Path) -> Non
     for form in ("csv", "md", "html"):
         export_runs([folder], scratch / form, form, eyes=names[0] if form == "md" else None)
     WellFormed((scratch / "html" / "utterances.html").read_text(encoding="utf-8"))
-    with (scratch / "csv" / "utterances.csv").open(encoding="utf-8", newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(said)
-    asyncio.run(replayed(folder))
-
-
-async def replayed(folder: Path) -> None:
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same
+    assert len(read_table(scratch / "csv" / "utterances.csv")) == len(said)
+    asyncio.run(check_replay(folder))
 
 
 @pytest.mark.long

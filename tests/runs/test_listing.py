@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fixtures import Refused
 from run_files import conversation, logged
 from run_folders import PEOPLE, put, set_format, utterance, write_debate, write_events, write_run
 
@@ -30,8 +30,6 @@ from persimchat.runs.folder.lock import held
 from persimchat.runs.folder.reading import read_labels
 from persimchat.runs.folder.run_folder import MEMORIES, write_labels
 from persimchat.state.minds.memory import new_memory
-
-Refused = Callable[..., str]
 
 
 def remembered(place: Path, run: str) -> None:

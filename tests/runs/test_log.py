@@ -10,12 +10,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from run_files import conversation, logged
 from run_folders import break_seals, set_format, write_run, write_steered
 
@@ -54,7 +54,7 @@ def enter(folder: Path) -> None:
 
 
 @pytest.mark.proof
-def test_another_process_is_refused_and_told_by_whom(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_another_process_is_refused_and_told_by_whom(tmp_path: Path, refused: Refused) -> None:
     process = holding(tmp_path)
     try:
         assert is_held(tmp_path)
@@ -78,7 +78,7 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / PID).exists()
 
 
-def test_a_second_holder_in_this_process_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_second_holder_in_this_process_is_refused(tmp_path: Path, refused: Refused) -> None:
     with held(tmp_path):
         refused(lambda: enter(tmp_path), "this process")
         assert is_held(tmp_path)  # the refused one has taken nothing away
@@ -97,7 +97,7 @@ def test_looking_makes_no_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("noted", ["", "12x", "\x00", "-"])
-def test_a_damaged_note_is_no_obstacle(tmp_path: Path, noted: str, refused: Callable[..., str]) -> None:
+def test_a_damaged_note_is_no_obstacle(tmp_path: Path, noted: str, refused: Refused) -> None:
     with held(tmp_path):
         (tmp_path / PID).write_text(noted)
         assert is_held(tmp_path)
@@ -105,13 +105,11 @@ def test_a_damaged_note_is_no_obstacle(tmp_path: Path, noted: str, refused: Call
         refused(lambda: enter(tmp_path), "another process")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_folder_that_is_not_there(tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "file").write_text("")
     refused(lambda: enter(tmp_path / "file"), "cannot be locked")
     assert LOCK not in {path.name for path in tmp_path.iterdir()}
 
-
-Refused = Callable[..., str]
 
 FLIPS = 1000
 

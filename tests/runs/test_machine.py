@@ -23,7 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from run_files import conversation, drop, logged, read_whole
 from run_folders import break_seals
-from talks import events_of
+from talks import end_of, events_of
 
 import persimchat
 from persimchat.app.cli import main
@@ -95,8 +95,7 @@ async def test_a_run_that_cannot_be_written_any_more_goes_on_later(
     said = conversation(tmp_path / RUN)
     assert said == conversation(undisturbed)[: len(said)] != []
     events = await events_of(resume_run(tmp_path / RUN))
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "message_limit"
+    assert end_of(events).reason == "message_limit"
     assert read_whole(tmp_path / RUN) == read_whole(undisturbed)
 
 
@@ -138,8 +137,7 @@ async def test_damaged_requests_hold_up_no_run_and_are_told(tmp_path: Path) -> N
     assert isinstance(events[0], Started)
     assert f"2 of the run's requests are damaged. run.sqlite holds {made - 2} of {made} requests" in events[0].notice
     assert "budgets count the known part" in events[0].notice
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].turn == 4
+    assert end_of(events).turn == 4
     with pytest.raises(InputError, match="does not match its seal"):
         await events_of(Replay(folder).events())
     drop(folder, "kind = 'asked_model'")

@@ -20,7 +20,8 @@ EVERY = [*(tint for group in GROUPS.values() for tint in group), NEUTRAL]
 
 
 def linear(colour: str) -> list[float]:
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
     return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
 
 

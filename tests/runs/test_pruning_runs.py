@@ -14,7 +14,7 @@ from loopback.scripted import Scripted, task_of
 from loopback.server import LoopbackServer
 from run_files import logged, read_whole, run_json
 from story_talks import scenario as story
-from talks import NAMES, events_of, scenario
+from talks import NAMES, check_replay, end_of, events_of, scenario
 
 import persimchat
 from persimchat.models.attention import scoring
@@ -49,13 +49,6 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [{**line["pruned"], "agent": line["agent"]} for line in logged(folder, "mind") if "pruned" in line]
 
 
-async def replayed(folder: Path) -> Replay:
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    return replay
-
-
 @pytest.mark.proof
 async def test_every_utterance_has_a_record_of_what_its_prompt_lacked(tmp_path: Path) -> None:
     folder = await held(tmp_path)
@@ -77,9 +70,7 @@ async def test_the_same_settings_give_the_same_bytes_and_a_replay_is_equal(tmp_p
     assert read_whole(first) == read_whole(second)
     calls = [sorted(map(str, logged(folder, "asked_model"))) for folder in (first, second)]
     assert calls[0] == calls[1]  # agents ask at the same time, so their order may differ
-    comparison = (await replayed(first)).comparison
-    assert comparison is not None
-    assert comparison.same, comparison.parts
+    await check_replay(first)
 
 
 class Scoring:
@@ -110,17 +101,14 @@ async def test_a_replay_needs_no_scorer_and_says_so_if_the_prompt_has_changed(
         raise AssertionError("a replay loaded the scorer")
 
     monkeypatch.setattr(pruning, "scorer_of", gone)
-    comparison = (await replayed(folder)).comparison
-    assert comparison is not None
-    assert comparison.same, comparison.parts
+    await check_replay(folder)
     for goes_on in (resume_run(folder, changes={"max_messages": 3}), branch_run(folder, 1)):
         with pytest.raises(InputError, match=r"there is no scorer '/nowhere/model.gguf' \(pruning.scorer\)"):
             await events_of(goes_on)
     every = pruning.units_of
     monkeypatch.setattr(pruning, "units_of", lambda *given: every(*given)[1:])
     events = await events_of(Replay(folder).events())
-    assert isinstance(events[-1], Stopped)
-    assert "no answer for agent Ada Lind, module pruning" in events[-1].detail
+    assert "no answer for agent Ada Lind, module pruning" in end_of(events).detail
 
 
 @pytest.mark.proof
@@ -162,9 +150,7 @@ async def test_in_a_story_each_speaker_s_own_prompt_is_pruned_also_of_words_made
     folder = tmp_path / "r"
     said = [(line["turn"], line["speaker"]) for line in logged(folder, "utterance")]
     assert sorted((record["turn"], record["agent"]) for record in records(folder)) == said
-    comparison = (await replayed(folder)).comparison
-    assert comparison is not None
-    assert comparison.same, comparison.parts
+    await check_replay(folder)
     expected = estimate(made, chosen).by("module")["pruning"].calls
     asked = [row for row in logged(folder, "asked_model") if row["module"] == "pruning" and row.get("calls", 1)]
     assert len(asked) == expected == len(said)
@@ -191,9 +177,7 @@ async def test_an_agent_whose_first_response_fails_is_silent_and_says_nothing_un
     assert len(asked) == sum(row["module"] == "pruning" and row.get("calls", 1) for row in rows) > 0
     assert not any(row["module"] == "natural_language" for row in rows)
     assert NAMES[1] not in {line["speaker"] for line in logged(folder, "utterance")}
-    comparison = (await replayed(folder)).comparison
-    assert comparison is not None
-    assert comparison.same, comparison.parts
+    await check_replay(folder)
 
 
 @pytest.mark.proof
@@ -237,8 +221,7 @@ def scenario_revised(*, goal: str = "win the others for leaving things alone") -
 
 async def held_revised(out: Path, **more: Any) -> Path:
     settings = Settings(**{"model": "offline", "seed": 3, "max_messages": 4, "pruning": PRUNING, **more})
-    async for _ in run_simulation(scenario_revised(), settings, out=out, run=RUN):
-        pass
+    await events_of(run_simulation(scenario_revised(), settings, out=out, run=RUN))
     return out / RUN
 
 
@@ -291,11 +274,7 @@ async def test_what_fails_in_a_revision_silences_nobody_and_is_replayed(tmp_path
 
 async def replayed_revised(folder: Path, out: Path) -> None:
     """The replay of a run is the same byte for byte."""
-    replay = Replay(folder, out)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert (replay.comparison.parts, replay.comparison.prompts) == ([], [])
+    await check_replay(folder, out)
     assert written(out / RUN) == written(folder)
 
 
@@ -306,8 +285,7 @@ async def test_it_can_stop_at_any_request_and_go_on(tmp_path: Path) -> None:
     used = run_json(whole)["usage"]["total"]["calls"]
     for budget in range(used // 4, used, 3):
         folder = await held_revised(tmp_path / str(budget), max_messages=2, budget_calls=budget)
-        async for _ in resume_run(folder, changes={"budget_calls": 1000}):
-            pass
+        await events_of(resume_run(folder, changes={"budget_calls": 1000}))
         assert written(folder) == written(whole), budget
 
 

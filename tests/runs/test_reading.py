@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from asked_afterwards import besides
+from fixtures import Refused
 from loopback.answering import Fault
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
@@ -27,6 +28,7 @@ from run_folders import (
     write_run,
     write_steered,
 )
+from talks import end_of, events_of
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -40,8 +42,6 @@ from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
-
-Refused = Callable[..., str]
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -249,8 +249,7 @@ def past_of(folder: Path, **options: Any) -> list[Event]:
 async def test_the_past_is_what_was_seen(tmp_path: Path, settings: dict[str, Any]) -> None:
     options: dict[str, Any] = {"model": "offline", "max_messages": 4, "seed": 3, **settings}
     seen = without_making([e async for e in persimchat.astream_events("Tea or coffee?", 3, out=tmp_path, **options)])
-    stopped = seen[-1]
-    assert isinstance(stopped, Stopped)
+    stopped = end_of(seen)
     past = await asyncio.to_thread(past_of, Path(stopped.folder or ""))
     assert past == [as_a_folder_knows_it(event, stopped.turn) for event in seen]
     assert stopped_event(Path(stopped.folder or "")) == stopped
@@ -352,7 +351,7 @@ def test_people_whispers_and_what_an_analyst_could_not_score(tmp_path: Path) -> 
 
 
 @pytest.mark.proof
-def test_a_damaged_event_is_named(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_a_damaged_event_is_named(tmp_path: Path, refused: Refused) -> None:
     folder = write_run(tmp_path)
     record = read_run(folder)
     break_seals(folder, "kind = 'mind' AND turn = 1")
@@ -376,8 +375,7 @@ def test_words_are_made_before_they_count():
 
 async def _held(out: Path, **more: object) -> Path:
     settings = Settings(model="offline", max_messages=3, closing="off", **more)
-    async for _ in run_simulation(make_scenario("Tea?", default_participants(2)), settings, out=out, run="run"):
-        pass
+    await events_of(run_simulation(make_scenario("Tea?", default_participants(2)), settings, out=out, run="run"))
     return out / "run"
 
 
@@ -406,12 +404,10 @@ async def test_prompts_are_those_of_then_and_the_run_stays_as_it_is(tmp_path: Pa
 @pytest.mark.proof
 async def test_branches_and_resumed_runs_have_them_too(tmp_path: Path):
     folder = await _held(tmp_path)
-    async for _ in branch_run(folder, 1, say=("Moderator", "And water?"), run="branch"):
-        pass
+    await events_of(branch_run(folder, 1, say=("Moderator", "And water?"), run="branch"))
     await _whole(tmp_path / "branch", 3)
     assert {call.module for call in recorded_calls(tmp_path / "branch", 1)} <= {"planning", "reflection"}  # after it
-    async for _ in resume_run(folder, changes={"max_messages": 5}):
-        pass
+    await events_of(resume_run(folder, changes={"max_messages": 5}))
     await _whole(folder, 2)
     await _whole(folder, 5)
 

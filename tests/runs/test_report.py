@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 from page_parts import Page
@@ -28,6 +28,7 @@ from run_folders import (
     write_run,
     write_steered,
 )
+from runs.test_palette import contrast
 
 from persimchat.reports.charts.bars import bars
 from persimchat.reports.charts.drawing import picture, svg
@@ -53,9 +54,6 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.state.plain_text import clean
 
 # The report: one file that needs nothing, shows what the run has and hides nothing behind colour or script
-
-
-Refused = Callable[..., str]
 
 
 def page_of(folder: Path) -> Page:
@@ -309,19 +307,6 @@ def test_places_where_no_report_can_be(tmp_path: Path, refused: Refused) -> None
 
 
 # The style sheet
-
-
-def luminance(colour: str) -> float:
-    digits = colour.lstrip("#")
-    digits = "".join(c * 2 for c in digits) if len(digits) == 3 else digits
-    parts = [int(digits[n : n + 2], 16) / 255 for n in (0, 2, 4)]
-    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_everything_can_be_read_in_light_and_dark(debate: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from group_runs import write_group
 from run_folders import write_debate, write_steered, write_story
 
@@ -27,8 +28,6 @@ WRITERS: dict[str, Callable[..., Path]] = {
     "steered": write_steered,
 }
 SHOWN = re.compile(r'(?:aria-label|title)="([^"]+)"|>([^<>]+)<')
-
-Refused = Callable[..., str]
 
 
 def shown(page: str) -> set[str]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
 from run_files import conversation, logged, read_whole, run_json
 from run_folders import rewrite
+from runs.test_log import holding
+from talks import end_of, events_of
 
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.control import Control
-from persimchat.runs.events import Event, Stopped
+from persimchat.runs.events import Event
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
@@ -34,8 +34,7 @@ PEOPLE: list[Any] = [
 async def begin(out: Path, *, run: str = RUN, **more: Any) -> Path:
     """A run of four utterances that has come to its end."""
     settings = Settings(**{"model": "offline", "max_messages": 4, "closing": "off", **more})
-    async for _ in run_simulation(make_scenario("Tea or coffee?", PEOPLE), settings, out=out, run=run):
-        pass
+    await events_of(run_simulation(make_scenario("Tea or coffee?", PEOPLE), settings, out=out, run=run))
     return out / run
 
 
@@ -123,12 +122,7 @@ async def test_no_folder_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.proof
 async def test_a_run_that_a_live_process_works_on(folder: Path) -> None:
-    holding = (
-        "import sys; from pathlib import Path; from persimchat.runs.folder.lock import held\n"
-        "with held(Path(sys.argv[1])):\n    print('held', flush=True); sys.stdin.read()"
-    )
-    with Popen([sys.executable, "-c", holding, str(folder)], stdin=PIPE, stdout=PIPE, text=True) as process:
-        assert process.stdout and process.stdout.readline() == "held\n"
+    with holding(folder) as process:
         await refused(folder, f"process {process.pid}", "Wait until it has ended", max_messages=6)
         process.communicate()
     assert [event.event for event in await resume(folder, max_messages=5)][-1] == "stopped"
@@ -193,8 +187,7 @@ async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path)
     new = {"cognition", "listeners", "strict_answers", "prompt_order", "answer_tokens"}
     change(folder, settings={name: value for name, value in manifest["settings"].items() if name not in new})
     events = await resume(folder, max_messages=5)
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "message_limit"
+    assert end_of(events).reason == "message_limit"
     await refused(folder, "cognition cannot change", max_messages=6, cognition="lean")
     await refused(folder, "listeners cannot change", max_messages=6, listeners=2)
 
@@ -206,11 +199,9 @@ async def test_a_budget_raised(tmp_path: Path) -> None:
     assert run_json(folder)["stop_reason"] == "budget"
     await refused(folder, "budget is used up", "--budget-calls")
     events = await resume(folder, budget_calls=35)
-    assert isinstance(events[-1], Stopped)
-    assert (events[-1].reason, events[-1].totals.calls) == ("budget", 35)
+    assert (end_of(events).reason, end_of(events).totals.calls) == ("budget", 35)
     events = await resume(folder, budget_calls=10_000)
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "message_limit"
+    assert end_of(events).reason == "message_limit"
     assert read_whole(folder) == read_whole(whole)
 
 
@@ -221,8 +212,7 @@ async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> No
     events = [event async for event in run_simulation(scenario, settings, out=tmp_path, run=RUN)]
     asked = next(event for event in events if event.event == "asked")
     assert (asked.agent, asked.turn) == ("Li", 2)
-    assert isinstance(events[-1], Stopped)
-    assert (events[-1].reason, events[-1].source) == ("stopped", "person")
+    assert (end_of(events).reason, end_of(events).source) == ("stopped", "person")
     assert [event.event for event in await resume(tmp_path / RUN)][-2:] == ["asked", "stopped"]
     control, told = Control(), []
     async for event in resume_run(tmp_path / RUN, control=control):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import TASK, Reply
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
-from run_files import logged, run_json
+from run_files import logged, read_table, run_json
 from run_folders import PEOPLE, call, mind, put, write_run
+from runs.test_control import ADA, BO, LI, SCENARIO
 from story_talks import scenario
+from talks import check_replay, end_of, events_of
 
 import persimchat
 from persimchat.app.cli import main
@@ -35,7 +37,6 @@ from persimchat.runs.events import Event, Stopped, Totals, Uttered
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.resume_input import changed_settings
 from persimchat.runs.run.simulation import run_simulation
@@ -47,8 +48,7 @@ QUESTION = "Should our town close its centre to cars?"
 
 async def debate(out: Path, seed: int, **more: Any) -> Path:
     settings = Settings(**{"model": "offline", "mode": "debate", "answer_format": "yesno", "seed": seed, **more})
-    async for _ in run_simulation(make_scenario(QUESTION, default_participants(3)), settings, out=out, run="run"):
-        pass
+    await events_of(run_simulation(make_scenario(QUESTION, default_participants(3)), settings, out=out, run="run"))
     return out / "run"
 
 
@@ -116,19 +116,6 @@ async def test_votes_are_counted_with_their_conditions(baseline: str, tmp_path: 
     assert [positions[name] for name in conclusion["supporters"]] == ["yes (a yes with conditions)"] * 2
 
 
-ADA, BO, LI = "Ada Lind", "Bo Říha", "李雷"
-
-SCENARIO = Scenario.model_validate(
-    {
-        "topic": "Tea or coffee?",
-        "participants": [
-            {"name": ADA, "description": "A baker who gets up at three."},
-            {"name": BO, "description": "A bus driver near retirement."},
-            {"name": LI, "human": True},
-        ],
-    }
-)
-
 SETTINGS = Settings(model="offline", max_messages=4, closing="off", human_turns="hand")
 
 
@@ -149,8 +136,9 @@ async def source(out: Path) -> Path:
 
 async def made(out: Path) -> Path:
     folder = await source(out)
-    async for _ in branch_run(folder, 3, say=("Ada", "I never\nliked tea."), run="branch", changes={"max_messages": 5}):
-        pass
+    await events_of(
+        branch_run(folder, 3, say=("Ada", "I never\nliked tea."), run="branch", changes={"max_messages": 5})
+    )
     return out / "branch"
 
 
@@ -186,14 +174,10 @@ def test_it_is_shown_everywhere(branched: Path) -> None:
 
 @pytest.mark.proof
 async def test_it_follows_through_branches_replays_and_comparisons(branched: Path) -> None:
-    async for _ in branch_run(branched, 4, run="second", changes={"max_messages": 6}):
-        pass
+    await events_of(branch_run(branched, 4, run="second", changes={"max_messages": 6}))
     second = branched.parent / "second"
     assert marks(second)[:4] == [None, None, "moderator", "branch"]
-    replayed = branched.parent / "replays"
-    async for _ in Replay(branched, replayed).events():
-        pass
-    assert logged(replayed / "branch", "utterance") == logged(branched, "utterance")
+    await check_replay(branched)
     found = parting(read_run(branched.parent / "source"), read_run(branched))
     assert found is not None
     assert found.b is not None
@@ -202,8 +186,7 @@ async def test_it_follows_through_branches_replays_and_comparisons(branched: Pat
 
 @pytest.mark.proof
 async def test_what_a_model_says_again_is_its_own(branched: Path) -> None:
-    async for _ in regenerate_run(branched, 4, run="anew"):
-        pass
+    await events_of(regenerate_run(branched, 4, run="anew"))
     assert marks(branched.parent / "anew")[:4] == [None, None, "moderator", None]
 
 
@@ -300,13 +283,8 @@ def test_shown_exported_and_added_up(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["show", str(folder)]) == 0
     assert "640" in capsys.readouterr().out
     export_runs([folder], tmp_path / "tables")
-    assert [row["cached_tokens"] for row in table(tmp_path / "tables/calls.csv")] == ["6", "0"]
-    assert table(tmp_path / "tables/runs.csv")[0]["cached_tokens"] == "640"
-
-
-def table(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        return list(csv.DictReader(lines))
+    assert [row["cached_tokens"] for row in read_table(tmp_path / "tables/calls.csv")] == ["6", "0"]
+    assert read_table(tmp_path / "tables/runs.csv")[0]["cached_tokens"] == "640"
 
 
 @pytest.mark.proof
@@ -332,8 +310,6 @@ def test_prices_are_two_or_three_numbers(price: list[Any]) -> None:
         Settings.model_validate({"prices": {"m": price}})
 
 
-Serving = Callable[..., LoopbackServer]
-
 WORDS = ("utterance", "story_utterance")
 
 
@@ -356,7 +332,7 @@ def temperatures(server: LoopbackServer, since: int = 0) -> dict[str, set[float 
 
 
 @pytest.mark.proof
-async def test_each_module_of_a_discussion_asks_with_its_own_temperature(serving: Serving, tmp_path: Path) -> None:
+async def test_each_module_of_a_discussion_asks_with_its_own_temperature(serving: Serve, tmp_path: Path) -> None:
     server = serving()
     own = {"natural_language": 0.9, "perception": 0.0, "need_to_talk": 1.5}
     chosen: dict[str, Any] = {"model": server.model(), "max_messages": 2, "closing": "off", "repetition_check": False}
@@ -370,19 +346,18 @@ async def test_each_module_of_a_discussion_asks_with_its_own_temperature(serving
 
 
 @pytest.mark.proof
-async def test_the_strategist_s_modules_ask_with_their_own_temperature(serving: Serving, tmp_path: Path) -> None:
+async def test_the_strategist_s_modules_ask_with_their_own_temperature(serving: Serve, tmp_path: Path) -> None:
     server = serving()
     own = {"stocktaking": 0.5, "choice": 0.0, "summary": 0.1, "review": 0.6, "ballot": 0.3, "natural_language": 0.7}
     made = scenario(2, 0, stages=[{"kind": "private", "exchanges": 1}])
     events = await held(made, tmp_path, mode="story", model=server.model(), rounds=1, module_temperatures=own)
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "settled"
+    assert end_of(events).reason == "settled"
     assert temperatures(server) == {name: {value} for name, value in own.items()}
     assert own.keys() == {*OF_STORIES, "natural_language"}
 
 
 @pytest.mark.proof
-async def test_without_the_setting_no_temperature_is_sent_or_written(serving: Serving, tmp_path: Path) -> None:
+async def test_without_the_setting_no_temperature_is_sent_or_written(serving: Serve, tmp_path: Path) -> None:
     server = serving()
     await held(discussion(), tmp_path, model=server.model(), max_messages=1, closing="off")
     assert {value for values in temperatures(server).values() for value in values} == {None}
@@ -392,7 +367,7 @@ async def test_without_the_setting_no_temperature_is_sent_or_written(serving: Se
 
 @pytest.mark.proof
 async def test_a_run_goes_on_with_its_temperatures_or_with_new_ones_and_is_replayed(
-    serving: Serving, tmp_path: Path
+    serving: Serve, tmp_path: Path
 ) -> None:
     server = serving()
     chosen: dict[str, Any] = {"model": server.model(), "closing": "off"}
@@ -412,11 +387,7 @@ async def test_a_run_goes_on_with_its_temperatures_or_with_new_ones_and_is_repla
     assert manifest["settings"]["module_temperatures"] == {"perception": 0.2, "natural_language": 1.1}
     assert manifest["resumed"][-1]["changed"].keys() == {"max_messages", "module_temperatures"}
     since = len(server.bodies())
-    replay = Replay(tmp_path / "r")
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(tmp_path / "r")
     assert len(server.bodies()) == since
 
 

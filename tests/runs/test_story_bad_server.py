@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import TASK, Reply, natural_answer
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 from story_talks import NAMES, scenario
+from talks import end_of
 
 from persimchat.prompts.rendering import one_line
-from persimchat.runs.events import Event, Silenced, Stopped, Uttered
+from persimchat.runs.events import Event, Silenced, Uttered
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.scenario import Scenario
@@ -24,7 +26,6 @@ from persimchat.state.settings import Settings
 
 pytestmark = [pytest.mark.proof, pytest.mark.usefixtures("quick_retries")]
 
-Serving = Callable[..., LoopbackServer]
 Answer = Callable[[str, dict[str, Any]], Any]
 ADA, BO, CY = NAMES[:3]
 GROUP_AND_ROOM = [{"kind": "private", "exchanges": 1}, {"kind": "group", "exchanges": 1}]
@@ -75,8 +76,7 @@ def happened(out: Path, do: str, name: str) -> list[dict[str, Any]]:
 
 
 def ends_settled(events: list[Event]) -> None:
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "settled"
+    assert end_of(events).reason == "settled"
     assert events[-1].outcome is not None
 
 
@@ -93,7 +93,7 @@ BAD_CHOICES = {
 
 @pytest.mark.parametrize("case", BAD_CHOICES)
 async def test_a_choice_that_cannot_be_is_asked_for_again_and_then_the_host_passes(
-    case: str, serving: Serving, tmp_path: Path
+    case: str, serving: Serve, tmp_path: Path
 ) -> None:
     server = serving(answering(ADA, "choice", BAD_CHOICES[case]))
     ends_settled(await held(server, tmp_path))
@@ -105,7 +105,7 @@ async def test_a_choice_that_cannot_be_is_asked_for_again_and_then_the_host_pass
     }  # fmt: skip
 
 
-async def test_a_second_answer_that_is_right_counts(serving: Serving, tmp_path: Path) -> None:
+async def test_a_second_answer_that_is_right_counts(serving: Serve, tmp_path: Path) -> None:
     def learning(body: dict[str, Any]) -> Any:
         return BAD_CHOICES["the host itself"] if len(body["messages"]) == 2 else {**SO, "partner": "cy", "plan": ["a"]}
 
@@ -137,7 +137,7 @@ BAD_REVIEWS: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", BAD_REVIEWS)
 async def test_a_review_outside_the_bound_is_asked_for_again_and_then_changes_nothing(
-    case: str, serving: Serving, tmp_path: Path
+    case: str, serving: Serve, tmp_path: Path
 ) -> None:
     server = serving(answering(ADA, "review", BAD_REVIEWS[case]))
     events = await held(server, tmp_path)
@@ -155,7 +155,7 @@ async def test_a_review_outside_the_bound_is_asked_for_again_and_then_changes_no
 
 @pytest.mark.parametrize("written", ["+5", "5", " 5 ", 5, 5.0])
 async def test_whole_numbers_are_understood_however_they_are_written(
-    written: Any, serving: Serving, tmp_path: Path
+    written: Any, serving: Serve, tmp_path: Path
 ) -> None:
     server = serving(answering(ADA, "review", lambda body: numbers(body, written)))
     ends_settled(await held(server, tmp_path))
@@ -173,7 +173,7 @@ BAD_BALLOTS = {
 
 
 @pytest.mark.parametrize("case", BAD_BALLOTS)
-async def test_a_ballot_that_cannot_be_is_an_abstention(case: str, serving: Serving, tmp_path: Path) -> None:
+async def test_a_ballot_that_cannot_be_is_an_abstention(case: str, serving: Serve, tmp_path: Path) -> None:
     server = serving(answering(ADA, "ballot", BAD_BALLOTS[case]))
     ends_settled(await held(server, tmp_path))
     assert asked(server)[ADA, "ballot"] == 6, "a guess, an open and a closed ballot, each asked twice"
@@ -183,7 +183,7 @@ async def test_a_ballot_that_cannot_be_is_an_abstention(case: str, serving: Serv
 
 
 async def test_a_closed_ballot_for_oneself_is_an_abstention_of_that_ballot_alone(
-    serving: Serving, tmp_path: Path
+    serving: Serve, tmp_path: Path
 ) -> None:
     server = serving(answering(ADA, "ballot", {**SO, "choice": ADA}))
     ends_settled(await held(server, tmp_path))
@@ -194,7 +194,7 @@ async def test_a_closed_ballot_for_oneself_is_an_abstention_of_that_ballot_alone
 @pytest.mark.parametrize("bad", [ADA, CY])
 @pytest.mark.parametrize("how", ["refusal", "content_filter"])
 async def test_a_refusal_for_one_character_throughout_leaves_the_story_to_the_others(
-    how: str, bad: str, serving: Serving, tmp_path: Path
+    how: str, bad: str, serving: Serve, tmp_path: Path
 ) -> None:
     refusal = Reply(refusal="I cannot take part in this.") if how == "refusal" else Reply("", finish_reason=how)
 
@@ -237,7 +237,7 @@ def hostile(words: str) -> Scenario:
 
 @pytest.mark.parametrize("kind", HOSTILE)
 async def test_text_that_looks_like_a_prompt_s_own_stays_one_line_of_data(
-    kind: str, serving: Serving, tmp_path: Path
+    kind: str, serving: Serve, tmp_path: Path
 ) -> None:
     words = HOSTILE[kind]
 
@@ -272,12 +272,11 @@ async def test_text_that_looks_like_a_prompt_s_own_stays_one_line_of_data(
 
 @pytest.mark.parametrize("calls", [6, 7, 8, 9])
 async def test_a_budget_that_is_used_up_in_a_room_ends_the_run_which_then_goes_on_in_that_room(
-    calls: int, serving: Serving, tmp_path: Path
+    calls: int, serving: Serve, tmp_path: Path
 ) -> None:
     server = serving(natural_answer)
     events = await held(server, tmp_path, concurrent=False, budget_calls=calls)
-    last = events[-1]
-    assert isinstance(last, Stopped)
+    last = end_of(events)
     assert (last.reason, last.outcome) == ("budget", None)
     assert len(server.bodies()) == calls
     (met,) = [one for one in logged(tmp_path / "r", "happening") if one["do"] == "met"]

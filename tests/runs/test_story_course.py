@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from story_records import ADA, BO, CY, HAPPENED, OUTCOME, SAID, WHO, story, write_story
 from story_talks import WORD
 
 from persimchat.reports.story_course import AWAKENING, SETTLEMENT, StoryCourse, character, course, recorded_course
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.reading import read_run
-from persimchat.state.errors import InputError
 
 
 def made(**more: Any) -> StoryCourse:
@@ -96,11 +96,9 @@ def test_no_thought_of_another_is_in_it() -> None:
         assert found == {word for word, owner in whose.items() if owner == name}
 
 
-def test_an_unknown_character_names_the_nearest() -> None:
+def test_an_unknown_character_names_the_nearest(refused: Refused) -> None:
     assert character("bo", story(), "as") == BO
-    with pytest.raises(InputError, match="no character 'Boo'") as error:
-        character("Boo", story(), "as")
-    assert BO in error.value.remedy
+    refused(lambda: character("Boo", story(), "as"), "no character 'Boo'", BO)
 
 
 def test_from_a_folder(tmp_path: Path) -> None:

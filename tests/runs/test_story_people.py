@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from minds_told import breakouts
 from run_files import conversation, drop, logged, read_whole, run_json
+from runs.test_story_runs import as_told
 from story_talks import NAMES, scenario
+from talks import check_replay, end_of, events_of
 
 from persimchat.personas.scenario import load_story, with_people
 from persimchat.reports.diff import compare
@@ -19,10 +21,9 @@ from persimchat.reports.estimate import estimate
 from persimchat.reports.export import seen_by
 from persimchat.reports.report import report_html
 from persimchat.runs.control import Control
-from persimchat.runs.events import Asked, Event, Happened, MindChanged, Started, Stopped, TurnEnded, Uttered
+from persimchat.runs.events import Asked, Event, Started, Stopped, Uttered
 from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -98,15 +99,6 @@ def files(folder: Path) -> dict[str, Any]:
     return {kind: logged(folder, kind) for kind in kinds} | {"text": (folder / "transcript.md").read_bytes()}
 
 
-async def replayed(folder: Path) -> list[Any]:
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.prompts == []
-    return [] if replay.comparison.same else [replay.comparison.parts]
-
-
 @pytest.mark.long
 @pytest.mark.proof
 async def test_a_played_story_ends_and_a_replay_is_the_same(whole: tuple[Path, Player]) -> None:
@@ -115,7 +107,7 @@ async def test_a_played_story_ends_and_a_replay_is_the_same(whole: tuple[Path, P
     kinds = {asked.what for asked in player.asked}
     assert kinds == {"choice", "utterance", "ballot"}
     assert any(one.get("passes") for one in logged(folder, "intervention"))
-    assert await replayed(folder) == []
+    await check_replay(folder)
 
 
 @pytest.mark.proof(cases=2)
@@ -124,21 +116,20 @@ async def test_a_resumed_story_goes_on_where_the_person_was_asked(
     answers: int, whole: tuple[Path, Player], tmp_path: Path
 ) -> None:
     left = await play(tmp_path, answers=answers)
-    stopped = left.events[-1]
-    assert isinstance(stopped, Stopped)
+    stopped = end_of(left.events)
     assert (stopped.reason, stopped.source) == ("stopped", "person")
     again = Player()
     await again.follow(resume_run(tmp_path / RUN, control=again.control))
     assert again.asked[0] == left.asked[-1], "the same question, with the same knowledge"
     assert files(tmp_path / RUN) == files(whole[0])
-    assert await replayed(tmp_path / RUN) == []
+    await check_replay(tmp_path / RUN)
 
 
 @pytest.mark.proof
 async def test_several_people_play_and_a_replay_is_the_same(tmp_path: Path) -> None:
     player = await play(tmp_path, story("Aino", "Olle"))
     assert {asked.agent for asked in player.asked} == {AINO, OLLE}
-    assert await replayed(tmp_path / RUN) == []
+    await check_replay(tmp_path / RUN)
     rooms = [one for one in logged(tmp_path / RUN, "happening") if one["do"] == "met"]
     two = [one for one in rooms if {one["speaker"], *one["others"]} == {AINO, OLLE}]
     assert two, "two people met"
@@ -169,8 +160,7 @@ async def test_only_a_models_words_are_made_again(whole: tuple[Path, Player], tm
     source = Path(shutil.copytree(folder, tmp_path / RUN))
     own = next(e for e in player.events if isinstance(e, Uttered) and e.speaker == AINO)
     with pytest.raises(InputError, match="own; no model can make it again"):
-        async for _ in regenerate_run(source, own.turn, out=tmp_path):
-            pass
+        await events_of(regenerate_run(source, own.turn, out=tmp_path))
     others = next(e for e in player.events if isinstance(e, Uttered) and e.speaker != AINO and e.heard_by)
     again = Player()
     await again.follow(regenerate_run(source, others.turn, out=tmp_path, run="again", control=again.control))
@@ -180,8 +170,7 @@ async def test_only_a_models_words_are_made_again(whole: tuple[Path, Player], tm
 @pytest.mark.proof
 async def test_a_budget_ends_a_played_story_and_it_goes_on(whole: tuple[Path, Player], tmp_path: Path) -> None:
     short = await play(tmp_path, budget_calls=20)
-    stopped = short.events[-1]
-    assert isinstance(stopped, Stopped)
+    stopped = end_of(short.events)
     assert stopped.reason == "budget"
     again = Player()
     await again.follow(resume_run(tmp_path / RUN, changes={"budget_calls": None}, control=again.control))
@@ -196,8 +185,7 @@ async def test_stopping_while_a_person_is_asked(tmp_path: Path) -> None:
         seen.append(event)
         if isinstance(event, Asked):
             control.stop()
-    assert isinstance(seen[-1], Stopped)
-    assert (seen[-1].reason, seen[-1].source) == ("stopped", "moderator")
+    assert (end_of(seen).reason, end_of(seen).source) == ("stopped", "moderator")
     again = Player()
     await again.follow(resume_run(tmp_path / RUN, control=again.control))
     assert run_json(tmp_path / RUN)["stop_reason"] == "settled"
@@ -220,7 +208,7 @@ async def test_the_moderator_speaks_and_the_player_hears_it(tmp_path: Path) -> N
     assert player.asked[-1].story is not None
     heard = [line["text"] for line in player.asked[-1].story["knows"]["heard"] if line["who"] == "Moderator"]
     assert heard == ["Keep it short, please."]
-    assert await replayed(tmp_path / RUN) == []
+    await check_replay(tmp_path / RUN)
 
 
 @pytest.mark.proof
@@ -314,12 +302,7 @@ def test_a_folder_tells_of_rooms_and_of_minds_after_each_turn(held: tuple[Path, 
 @pytest.mark.proof
 def test_the_past_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
     folder, events = held
-
-    def told(all_: Any) -> list[Any]:
-        shown = [event for event in all_ if isinstance(event, (Uttered, Happened, MindChanged, TurnEnded))]
-        return [e.model_copy(update={"totals": None}) if isinstance(e, TurnEnded) else e for e in shown]
-
-    assert told(past_events(read_run(folder, whole=True))) == told(events)
+    assert as_told(past_events(read_run(folder, whole=True))) == as_told(events)
 
 
 @pytest.mark.long
@@ -345,12 +328,7 @@ async def test_calls_are_those_estimated(cognition: str, tmp_path: Path) -> None
 
 @pytest.mark.proof
 async def test_a_replay_is_the_same_byte_for_byte(folder: Path) -> None:
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
-    assert replay.comparison.prompts == []
+    await check_replay(folder)
 
 
 @pytest.mark.proof(cases=2)
@@ -364,8 +342,7 @@ async def test_a_workshop_that_was_stopped_ends_as_if_it_had_not_been(
         if isinstance(event, Uttered) and event.turn == turn:
             control.stop()
     drop(tmp_path / RUN_BREAKOUT, "checkpoint = (SELECT max(checkpoint) FROM events)")
-    async for _ in resume_run(tmp_path / RUN_BREAKOUT):
-        pass
+    await events_of(resume_run(tmp_path / RUN_BREAKOUT))
     told = [one for one in conversation(tmp_path / RUN_BREAKOUT) if one[0] != "intervention"]
     assert told == conversation(held[0])
 
@@ -376,10 +353,8 @@ async def test_a_workshop_whose_budget_is_used_up_anywhere_goes_on_from_there(
     calls: int, held: tuple[Path, list[Event]], tmp_path: Path
 ) -> None:
     events = await begin(tmp_path, budget_calls=calls, concurrent=False)
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "budget"
-    async for _ in resume_run(tmp_path / RUN_BREAKOUT, changes={"budget_calls": 1000}):
-        pass
+    assert end_of(events).reason == "budget"
+    await events_of(resume_run(tmp_path / RUN_BREAKOUT, changes={"budget_calls": 1000}))
     assert read_whole(tmp_path / RUN_BREAKOUT) == read_whole(held[0])
 
 
@@ -387,21 +362,15 @@ async def test_a_workshop_whose_budget_is_used_up_anywhere_goes_on_from_there(
 @pytest.mark.proof
 async def test_a_workshop_goes_on_with_more_rounds_and_a_branch_with_other_words(folder: Path, tmp_path: Path) -> None:
     events = [event async for event in resume_run(folder, changes={"rounds": 2})]
-    assert isinstance(events[-1], Stopped)
-    assert (events[-1].reason, events[-1].turn) == ("finished", 18)
+    assert (end_of(events).reason, end_of(events).turn) == ("finished", 18)
     said = logged(folder, "utterance")
-    async for _ in branch_run(folder, 1, say=(said[1]["speaker"], "I would rather have a bakery."), run="branch"):
-        pass
+    await events_of(branch_run(folder, 1, say=(said[1]["speaker"], "I would rather have a bakery."), run="branch"))
     made = logged(tmp_path / "branch", "utterance")
     assert (made[0], made[1]["text"]) == (said[0], "I would rather have a bakery.")
     assert "heard_by" not in made[1]
     a, b = (read_run(path, whole=True) for path in (folder, tmp_path / "branch"))
     assert not compare(a, b).equal
-    replay = Replay(tmp_path / "branch")
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(tmp_path / "branch")
 
 
 @pytest.mark.proof
@@ -409,14 +378,11 @@ async def test_the_middle_of_a_lockstep_cannot_be_branched_and_a_plenary_s_words
     folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="cannot continue after utterance 3"):
-        async for _ in branch_run(folder, 3):
-            pass
+        await events_of(branch_run(folder, 3))
     with pytest.raises(InputError, match="all speak at once there"):
-        async for _ in branch_run(folder, 2, say=("Ada Lind", "Me first.")):
-            pass
+        await events_of(branch_run(folder, 2, say=("Ada Lind", "Me first.")))
     said = logged(folder, "utterance")
-    async for _ in regenerate_run(folder, 8, run="again"):
-        pass
+    await events_of(regenerate_run(folder, 8, run="again"))
     made = logged(tmp_path / "again", "utterance")
     assert made[7]["speaker"] == said[7]["speaker"]
 

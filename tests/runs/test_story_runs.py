@@ -7,15 +7,16 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Serve
 from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
 from page_parts import Page
 from run_files import conversation, drop, logged, read_whole, run_json
+from talks import check_replay, end_of, events_of
 
 from persimchat.personas.scenario import load_scenario, load_story, make_scenario
 from persimchat.reports.diff import compare
@@ -24,10 +25,9 @@ from persimchat.reports.export import seen_by
 from persimchat.reports.report import report_html
 from persimchat.runs.api import result_of
 from persimchat.runs.control import Control
-from persimchat.runs.events import Event, Happened, MindChanged, Silenced, Stopped, TurnEnded, Uttered
+from persimchat.runs.events import Event, Happened, MindChanged, Silenced, TurnEnded, Uttered
 from persimchat.runs.folder.reading import past_events, read_run
 from persimchat.runs.run.branch import branch_run, regenerate_run
-from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -74,8 +74,7 @@ def test_a_folder_holds_rooms_standings_ballots_and_the_winner(held: tuple[Path,
     assert "## Round 1, private" in read
     assert "meet alone; nobody else knows." in read
     assert manifest["detail"] in read
-    stopped = events[-1]
-    assert isinstance(stopped, Stopped)
+    stopped = end_of(events)
     assert stopped.outcome is not None
     assert result_of(events).outcome == stopped.outcome
 
@@ -119,16 +118,16 @@ def in_listing(closeness: dict[str, int], names: list[str]) -> list[int]:
     return [closeness[name] for name in names if name in closeness]
 
 
+def as_told(all_: Any) -> list[Any]:
+    """What words, happenings and minds a story's events tell of; totals are not known afterwards."""
+    shown = [event for event in all_ if isinstance(event, (Uttered, Happened, MindChanged, TurnEnded))]
+    return [e.model_copy(update={"totals": None}) if isinstance(e, TurnEnded) else e for e in shown]
+
+
 @pytest.mark.proof
 def test_the_past_of_a_story_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
     folder, events = held
-
-    def told(all_: Any) -> list[Any]:
-        kinds = (Uttered, Happened, MindChanged, TurnEnded)
-        shown = [event for event in all_ if isinstance(event, kinds)]
-        return [e.model_copy(update={"totals": None}) if isinstance(e, TurnEnded) else e for e in shown]
-
-    then, now = told(events), told(past_events(read_run(folder, whole=True)))
+    then, now = as_told(events), as_told(past_events(read_run(folder, whole=True)))
     assert [type(e).__name__ for e in now] == [type(e).__name__ for e in then]
     assert now == then
 
@@ -151,19 +150,13 @@ def test_calls_are_as_many_as_estimated_but_for_words_asked_for_again(held: tupl
 
 @pytest.mark.proof
 async def test_a_replay_is_the_same_byte_for_byte(folder: Path) -> None:
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
-    assert replay.comparison.prompts == []
+    await check_replay(folder)
 
 
 @pytest.mark.proof
 async def test_a_settled_story_does_not_go_on(folder: Path) -> None:
     with pytest.raises(InputError, match="the story is settled"):
-        async for _ in resume_run(folder, changes={"rounds": 2}):
-            pass
+        await events_of(resume_run(folder, changes={"rounds": 2}))
 
 
 async def stopped_at(out: Path, turn: int, scenario: Scenario | None = None, **more: Any) -> Path:
@@ -199,8 +192,7 @@ async def test_a_story_whose_budget_is_used_up_anywhere_goes_on_from_there(
     calls: int, held: tuple[Path, list[Event]], tmp_path: Path
 ) -> None:
     events = await begin(tmp_path, budget_calls=calls, concurrent=False)
-    last = events[-1]
-    assert isinstance(last, Stopped)
+    last = end_of(events)
     assert last.reason == "budget"
     await resumed(tmp_path / RUN, budget_calls=1000)
     assert conversation(tmp_path / RUN) == conversation(held[0])
@@ -211,11 +203,9 @@ async def test_a_story_without_a_vote_goes_on_with_more_rounds(tmp_path: Path) -
     given = load_story().model_dump(by_alias=True)
     story = Scenario.model_validate({**given, "story": {**given["story"], "settlement": None}})
     events = await begin(tmp_path, story)
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "finished"
+    assert end_of(events).reason == "finished"
     more = await resumed(tmp_path / RUN, rounds=2)
-    assert isinstance(more[-1], Stopped)
-    assert (more[-1].reason, more[-1].turn) == ("finished", 32)
+    assert (end_of(more).reason, end_of(more).turn) == ("finished", 32)
     with pytest.raises(InputError, match="rounds are over"):
         await resumed(tmp_path / RUN, model="offline", timeout_s=50)
 
@@ -230,11 +220,7 @@ async def test_a_story_whose_minds_go_without_a_part_is_kept_replayed_and_resume
     await begin(whole, story)
     manifest = run_json(whole / RUN)
     assert manifest["scenario"]["story"]["ablation"] == left_out
-    replay = Replay(whole / RUN)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(whole / RUN)
     await begin(parted, story, budget_calls=20, concurrent=False)
     await resumed(parted / RUN, budget_calls=1000)
     assert conversation(parted / RUN) == conversation(whole / RUN)
@@ -247,24 +233,18 @@ async def test_a_branch_says_something_else_in_a_room_and_only_that_room_hears_i
     said = logged(folder, "utterance")
     speaker = said[2]["speaker"]
     words = "I know of the offer."
-    async for _ in branch_run(folder, 2, say=(speaker, words), run="branch"):
-        pass
+    await events_of(branch_run(folder, 2, say=(speaker, words), run="branch"))
     made = logged(tmp_path / "branch", "utterance")
     assert made[:2] == said[:2]
     assert (made[2]["text"], made[2]["heard_by"]) == (words, said[2]["heard_by"])
     assert run_json(tmp_path / "branch")["stop_reason"] == "settled"
-    replay = Replay(tmp_path / "branch")
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(tmp_path / "branch")
 
 
 @pytest.mark.proof
 async def test_two_runs_are_compared_by_where_their_characters_stand(folder: Path, tmp_path: Path) -> None:
     said = logged(folder, "utterance")
-    async for _ in branch_run(folder, 2, say=(said[2]["speaker"], "I speak for Veikko."), run="branch"):
-        pass
+    await events_of(branch_run(folder, 2, say=(said[2]["speaker"], "I speak for Veikko."), run="branch"))
     a, b = (read_run(path, whole=True) for path in (folder, tmp_path / "branch"))
     found = compare(a, b)
     assert [one.name for one in found.standings] == a.manifest.names
@@ -278,18 +258,15 @@ async def test_a_branch_refuses_who_is_not_next_and_the_middle_of_a_chat_round(f
     said = logged(folder, "utterance")
     other = next(name for name in ("Olle Granat", "Tuuli Koskela") if name != said[2]["speaker"])
     with pytest.raises(InputError, match="cannot speak there: .* speaks next, in the room of"):
-        async for _ in branch_run(folder, 2, say=(other, "Me first.")):
-            pass
+        await events_of(branch_run(folder, 2, say=(other, "Me first.")))
     with pytest.raises(InputError, match="cannot continue after utterance 13"):
-        async for _ in branch_run(folder, 13):
-            pass
+        await events_of(branch_run(folder, 13))
 
 
 @pytest.mark.proof
 async def test_an_utterance_of_a_room_is_made_again(folder: Path, tmp_path: Path) -> None:
     said = logged(folder, "utterance")
-    async for _ in regenerate_run(folder, 3, run="again"):
-        pass
+    await events_of(regenerate_run(folder, 3, run="again"))
     made = logged(tmp_path / "again", "utterance")
     assert (made[2]["speaker"], made[2]["heard_by"]) == (said[2]["speaker"], said[2]["heard_by"])
     assert made[2]["text"] != said[2]["text"]
@@ -312,8 +289,7 @@ def test_runs_without_a_story_do_not_mention_one(tmp_path: Path) -> None:
 
     async def hold() -> None:
         made = Settings(model="offline", max_messages=2)
-        async for _ in run_simulation(make_scenario("Tea?", people), made, out=tmp_path, run="plain"):
-            pass
+        await events_of(run_simulation(make_scenario("Tea?", people), made, out=tmp_path, run="plain"))
 
     asyncio.run(hold())
     manifest = run_json(tmp_path / "plain")
@@ -331,8 +307,7 @@ CALLS = {"ferries": 471, "thinkers": 498, "festival": 415, "museum": 258}
 async def held_example(name: str, root: Path, out: Path, seed: int = 1) -> Path:
     scenario = load_scenario(root / "examples" / "stories" / f"{name}.yaml")
     settings = Settings(**{**scenario.settings, "model": "offline", "seed": seed})
-    async for _ in run_simulation(scenario, settings, out=out, run=name):
-        pass
+    await events_of(run_simulation(scenario, settings, out=out, run=name))
     return out / name
 
 
@@ -349,11 +324,7 @@ async def test_calls_are_as_estimated_and_a_replay_is_equal(name: str, root: Pat
     assert (found.total.calls, len(rows) - again) == (CALLS[name], CALLS[name])
     assert found.utterances == len(said)
     assert run_json(folder)["stop_reason"] == "settled"
-    replay = Replay(folder)
-    async for _ in replay.events():
-        pass
-    assert replay.comparison is not None
-    assert replay.comparison.same, replay.comparison.parts
+    await check_replay(folder)
 
 
 @pytest.mark.proof
@@ -379,11 +350,10 @@ async def held_served(out: Path, server: LoopbackServer) -> list[Any]:
 @pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize("refuses", [(), ("json_schema",), ("json_schema", "tools", "json_object")])
 async def test_a_story_is_held_in_every_form_of_answer(
-    refuses: tuple[str, ...], serving: Callable[..., LoopbackServer], tmp_path: Path
+    refuses: tuple[str, ...], serving: Serve, tmp_path: Path
 ) -> None:
     events = await held_served(tmp_path, serving(natural_answer, refuses=refuses))
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "settled"
+    assert end_of(events).reason == "settled"
     assert not [event for event in events if isinstance(event, Silenced)]
     counts = run_json(tmp_path / "r")["judgements"]
     assert {name: row["asked"] for name, row in counts.items()} == {
@@ -394,9 +364,7 @@ async def test_a_story_is_held_in_every_form_of_answer(
 
 @pytest.mark.proof
 @pytest.mark.usefixtures("quick_retries")
-async def test_where_a_server_fails_for_one_character_the_others_go_on(
-    serving: Callable[..., LoopbackServer], tmp_path: Path
-) -> None:
+async def test_where_a_server_fails_for_one_character_the_others_go_on(serving: Serve, tmp_path: Path) -> None:
     def answer(body: dict[str, Any]) -> Any:
         return (
             Fault(status=401)
@@ -405,8 +373,7 @@ async def test_where_a_server_fails_for_one_character_the_others_go_on(
         )
 
     events = await held_served(tmp_path, serving(answer))
-    assert isinstance(events[-1], Stopped)
-    assert events[-1].reason == "settled"
+    assert end_of(events).reason == "settled"
     silent = [event for event in events if isinstance(event, Silenced)]
     assert {event.agent for event in silent} == {"Veikko Koskela"}
     assert {event.step for event in silent} >= {"awaken", "stocktake", "address", "review", "ballot"}

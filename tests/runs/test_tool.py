@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langchain_openai import ChatOpenAI
@@ -145,7 +145,7 @@ def test_the_schema_says_what_a_model_needs() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_when_the_tool_is_made(
-    refused: Callable[..., str], options: dict[str, Any], words: list[str]
+    refused: Refused, options: dict[str, Any], words: list[str]
 ) -> None:
     refused(lambda: as_tool(**options), *words)
 

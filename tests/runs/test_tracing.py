@@ -47,6 +47,23 @@ def talk(**more: Any) -> persimchat.Result:
     return persimchat.simulate("Tea or coffee?", PEOPLE, **{"model": "offline", "max_messages": 3, "seed": 1, **more})
 
 
+def traced(**more: Any) -> tuple[persimchat.Result, Traced]:
+    """A conversation, and the one tree that is told of it."""
+    with tracing() as server:
+        result = talk(**more)
+    (tree,) = server.trees()
+    return result, tree
+
+
+def command(out: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A conversation of two by the command line, in a process with no other settings of tracing than these."""
+    left_out = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    given = ["run", "Tea?", "-n", "2", "--messages", "2", "--model", "offline", "--quiet", "--out", str(out)]
+    made = [sys.executable, "-m", "persimchat", *given]
+    return subprocess.run(made, env=inherited | environment, capture_output=True, text=True, check=True, timeout=200)
+
+
 def below(run: Traced, *names: str) -> Traced:
     """The run that is reached by these names, one below the other."""
     for name in names:
@@ -56,9 +73,7 @@ def below(run: Traced, *names: str) -> Traced:
 
 @pytest.mark.proof
 def test_a_run_is_one_readable_tree() -> None:
-    with tracing() as server:
-        result = talk()
-    (tree,) = server.trees()
+    result, tree = traced()
     assert (tree.name, [turn.name for turn in tree.children]) == (
         "conversation", ["awakening", "turn 1", "turn 2", "turn 3"]
     )  # fmt: skip
@@ -82,9 +97,7 @@ def test_a_run_is_one_readable_tree() -> None:
 
 @pytest.mark.proof
 def test_every_run_says_what_it_belongs_to() -> None:
-    with tracing() as server:
-        result = talk(mode="debate", judge="persona", max_messages=2)
-    (tree,) = server.trees()
+    result, tree = traced(mode="debate", judge="persona", max_messages=2)
     assert {"persimchat", "debate"} <= tree.tags
     for run in tree.all():
         told_of = run.metadata
@@ -100,9 +113,8 @@ def test_every_run_says_what_it_belongs_to() -> None:
 
 @pytest.mark.proof
 def test_token_usage_is_that_of_the_accounting() -> None:
-    with LoopbackServer() as llm, tracing() as server:
-        result = talk(model=llm.model())
-    (tree,) = server.trees()
+    with LoopbackServer() as llm:
+        result, tree = traced(model=llm.model())
     used = [run.metadata["usage_metadata"] for run in tree.models()]
     assert sum(usage["input_tokens"] for usage in used) == result.totals.input_tokens > 0
     assert sum(usage["output_tokens"] for usage in used) == result.totals.output_tokens > 0
@@ -197,17 +209,9 @@ def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything
         "OPENAI_API_KEY": KEY, "PERSIMCHAT_API_KEY": f"{KEY}other", "LANGSMITH_API_KEY": SMITH_KEY,
         "ANTHROPIC_API_KEY": "sk-ant-0123456789abcdef",
     }  # fmt: skip
-    command = [sys.executable, "-m", "persimchat", "run", "Tea or coffee?", "-n", "3", "--messages", "2", "--quiet"]
-    inherited = {name: value for name, value in os.environ.items() if name != "LANGCHAIN_TRACING_V2"}
     with LangSmithServer() as server:
-        environment = {
-            **inherited, **secrets, "LANGSMITH_TRACING": on, "LANGSMITH_ENDPOINT": server.url,
-            "LANGSMITH_PROJECT": "orchard",
-        }  # fmt: skip
-        done = subprocess.run(
-            [*command, "--model", "offline", "--out", str(tmp_path)],
-            env=environment, capture_output=True, text=True, check=True, timeout=200,
-        )  # fmt: skip
+        told_where = {"LANGSMITH_ENDPOINT": server.url, "LANGSMITH_PROJECT": "orchard"}
+        done = command(tmp_path, **secrets, **told_where, LANGSMITH_TRACING=on)
     if on == "false":
         assert server.paths == []
         return
@@ -222,16 +226,9 @@ def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything
 @pytest.mark.long
 @pytest.mark.proof
 def test_a_server_that_never_answers_does_not_keep_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "persimchat", "run", "Tea?", "--messages", "1", "--quiet", "--model", "offline"]
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        tracing_on = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": endpoint, "LANGSMITH_API_KEY": SMITH_KEY}
-        inherited = {name: value for name, value in os.environ.items() if name != "LANGCHAIN_TRACING_V2"}
-        done = subprocess.run(
-            [*command, "--out", str(tmp_path)], env=inherited | tracing_on, capture_output=True, text=True,
-            timeout=200,
-        )  # fmt: skip
-    assert done.returncode == 0
+        done = command(tmp_path, LANGSMITH_TRACING="true", LANGSMITH_ENDPOINT=endpoint, LANGSMITH_API_KEY=SMITH_KEY)
     assert "has not taken all traces within 10 seconds" in done.stderr
     assert SMITH_KEY not in done.stderr
 
@@ -272,9 +269,8 @@ def test_no_trace_exceeds_the_cap(minds: int) -> None:
 def test_a_turn_has_no_more_runs_than_was_reckoned_with() -> None:
     """Measured with everything on, and a server that takes no form of structured answer but the last."""
     refused = {"json_schema", "json_object", "tools", "seed", "stream_options"}
-    with LoopbackServer(refuses=refused) as llm, tracing() as server:
-        talk(model=llm.model("simple"), mode="debate", judge="persona", analysis=True, max_messages=3)
-    (tree,) = server.trees()
+    with LoopbackServer(refuses=refused) as llm:
+        _, tree = traced(model=llm.model("simple"), mode="debate", judge="persona", analysis=True)
     minds = len(PEOPLE) + 1
     most = max(sum(1 for _ in turn.all()) for turn in tree.children)
     assert 17 * minds < most <= told.RUNS_OF_A_TURN + told.RUNS_OF_A_MIND * minds
@@ -411,18 +407,9 @@ class Collector:
 
 @pytest.mark.proof
 def test_the_tree_reaches_a_collector_without_langsmith(tmp_path: Path) -> None:
-    left_out = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    command = [sys.executable, "-m", "persimchat", "run", "Tea?", "-n", "2", "--messages", "2", "--model", "offline"]
     with Collector() as collector:
-        environment = {
-            **inherited, "LANGSMITH_TRACING": "true", "LANGSMITH_TRACING_MODE": "otel", "OPENAI_API_KEY": KEY,
-            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
-        }  # fmt: skip
-        subprocess.run(
-            [*command, "--quiet", "--out", str(tmp_path)],
-            env=environment, capture_output=True, text=True, check=True, timeout=200,
-        )  # fmt: skip
+        to_it = {"LANGSMITH_TRACING_MODE": "otel", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+        command(tmp_path, **to_it, LANGSMITH_TRACING="true", OPENAI_API_KEY=KEY)
     spans = collector.spans()
     assert set(collector.paths) == {"/v1/traces"}
     assert len({span.trace_id for span in spans}) == 1
@@ -471,9 +458,8 @@ def test_a_trace_takes_200_kb_an_utterance_of_three_at_the_most(mode: str) -> No
 
 @pytest.mark.proof
 def test_requests_and_answers_are_told_whole() -> None:
-    with LoopbackServer() as llm, tracing() as server:
-        persimchat.simulate("Tea or coffee?", PEOPLE, model=llm.model(), max_messages=3, seed=1)
-    (tree,) = server.trees()
+    with LoopbackServer() as llm:
+        _, tree = traced(model=llm.model())
     asked = Counter(tuple(str(m["content"]) for m in body["messages"]) for body in llm.bodies())
     seen = Counter(
         tuple(str(m["kwargs"]["content"]) for m in run.fields["inputs"]["messages"][0]) for run in tree.models()
@@ -488,9 +474,7 @@ def test_requests_and_answers_are_told_whole() -> None:
 
 @pytest.mark.proof
 def test_steps_say_who_did_what_and_what_changed_without_whole_minds() -> None:
-    with tracing() as server:
-        result = persimchat.simulate("Tea or coffee?", PEOPLE, model="offline", max_messages=3, seed=1)
-    (tree,) = server.trees()
+    result, tree = traced()
     steps = [run for run in tree.all() if run.fields["run_type"] == "chain"]
     by_name: dict[str, Traced] = {run.name: run for run in steps}
     last = result.utterances[-1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused, Write
 
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.settings import Settings
@@ -18,7 +18,7 @@ def test_defaults():
     assert load_settings(environment={}).model_fields_set == set()
 
 
-def test_precedence(write: Callable[..., Path]):
+def test_precedence(write: Write):
     sources: dict[str, Any] = {"scenario": {"max_messages": 1}, "environment": {}}
     assert load_settings(**sources).max_messages == 1
     file = write("settings.yaml", "max_messages: 2\n")
@@ -28,7 +28,7 @@ def test_precedence(write: Callable[..., Path]):
     assert load_settings(file, **sources, max_messages=4).max_messages == 4
 
 
-def test_mappings_are_joined_key_by_key(write: Callable[..., Path]):
+def test_mappings_are_joined_key_by_key(write: Write):
     file = write("settings.yaml", "weights: {recency: 2, importance: 2, emotional: 2}\nagent_models: {Eva: a}\n")
     environment = {
         "PERSIMCHAT_WEIGHTS__IMPORTANCE": "3",
@@ -96,12 +96,12 @@ def test_the_environment_is_the_process_own_unless_given(monkeypatch: pytest.Mon
         ("AGENT_MODELS", "x", ["agent_models", "valid dictionary, not 'x'", "a mapping of names"]),
     ],
 )
-def test_mistakes_in_the_environment(refused: Callable[..., str], variable: str, value: str, words: list[str]):
+def test_mistakes_in_the_environment(refused: Refused, variable: str, value: str, words: list[str]):
     name = f"PERSIMCHAT_{variable}"
     refused(lambda: load_settings(environment={name: value}), f"environment variable {name}", *words)
 
 
-def test_unknown_variable(refused: Callable[..., str]):
+def test_unknown_variable(refused: Refused):
     message = refused(
         lambda: load_settings(environment={"PERSIMCHAT_MAX_MESAGES": "s3cret"}),
         "PERSIMCHAT_MAX_MESAGES is not a setting",
@@ -122,7 +122,7 @@ def test_unknown_variable(refused: Callable[..., str]):
         ("- a\n", [":1", "holds a list", "field: value"]),
     ],
 )
-def test_mistakes_in_a_file(write: Callable[..., Path], refused: Callable[..., str], text: str, words: list[str]):
+def test_mistakes_in_a_file(write: Write, refused: Refused, text: str, words: list[str]):
     path = write("settings.yaml", text)
     refused(lambda: load_settings(path, environment={}), str(path), *words)
 
@@ -137,11 +137,11 @@ def test_mistakes_in_a_file(write: Callable[..., Path], refused: Callable[..., s
         ({"model": "m@http://u:pw@h/v1", "seed": -1}, ["argument seed", "not -1"]),
     ],
 )
-def test_mistakes_in_arguments(refused: Callable[..., str], arguments: dict[str, Any], words: list[str]):
+def test_mistakes_in_arguments(refused: Refused, arguments: dict[str, Any], words: list[str]):
     refused(lambda: load_settings(environment={}, **arguments), *words)
 
 
-def test_mistakes_in_a_scenario(refused: Callable[..., str]):
+def test_mistakes_in_a_scenario(refused: Refused):
     refused(
         lambda: load_settings(environment={}, scenario={"max_messages": 0}),
         "the scenario's settings, field max_messages",
@@ -150,7 +150,7 @@ def test_mistakes_in_a_scenario(refused: Callable[..., str]):
     )
 
 
-def test_credentials_in_addresses_are_not_shown(refused: Callable[..., str]):
+def test_credentials_in_addresses_are_not_shown(refused: Refused):
     message = refused(lambda: load_settings(environment={}, seed="http://me:pw@host/v1"), "argument seed", "***@host")
     assert "pw" not in message
 
@@ -195,20 +195,18 @@ def test_assignments_reach_inside_names_with_dots():
         ("weights={recency", ["cannot be read", "setting weights", "Give a mapping"]),
     ],
 )
-def test_mistakes_in_assignments(refused: Callable[..., str], text: str, words: list[str]):
+def test_mistakes_in_assignments(refused: Refused, text: str, words: list[str]):
     refused(lambda: parse_assignment(text), *words)
 
 
-def test_settings_that_belong_together_may_come_from_different_sources(write: Callable[..., Path]):
+def test_settings_that_belong_together_may_come_from_different_sources(write: Write):
     path = write("settings.yaml", "choices: [A, B]\nbaseline: mad\n")
     environment = {"PERSIMCHAT_ANSWER_FORMAT": "choice"}
     settings = load_settings(path, environment=environment, scenario={"mode": "debate"}, max_messages=9)
     assert (settings.choices, settings.baseline, settings.mode) == (["A", "B"], "mad", "debate")
 
 
-def test_settings_that_contradict_each_other_are_refused_together(
-    write: Callable[..., Path], refused: Callable[..., str]
-):
+def test_settings_that_contradict_each_other_are_refused_together(write: Write, refused: Refused):
     path = write("settings.yaml", "choices: [A, B]\n")
     refused(lambda: load_settings(path, environment={}, mode="debate"), "go with answer_format=choice", "Leave one")
     refused(lambda: load_settings(path, environment={}), "choices does not go with a discussion", "of debates")
@@ -217,7 +215,7 @@ def test_settings_that_contradict_each_other_are_refused_together(
     )
 
 
-def test_the_environment_is_for_all_kinds(refused: Callable[..., str]) -> None:
+def test_the_environment_is_for_all_kinds(refused: Refused) -> None:
     """What a conversation does not have is refused only where it was given for that conversation."""
     environment = {"PERSIMCHAT_JUDGE_WINDOW": "5", "PERSIMCHAT_MAX_MESSAGES": "7"}
     found, debate = (load_settings(environment=environment, mode=mode) for mode in ("discussion", "debate"))

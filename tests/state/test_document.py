@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,7 +104,7 @@ def test_json_reads_as_json_does(tmp_path_factory: pytest.TempPathFactory, data,
     assert read_document(path).data == data
 
 
-def test_a_text_file_that_vanishes_is_told(tmp_path: Path, refused: Callable[..., str]):
+def test_a_text_file_that_vanishes_is_told(tmp_path: Path, refused: Refused):
     refused(lambda: read_document(tmp_path / "x.yaml"), str(tmp_path / "x.yaml"), "no such file", "Check the path")
 
 

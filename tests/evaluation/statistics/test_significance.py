@@ -109,17 +109,11 @@ def test_rounding_makes_no_difference():
     assert found.p == wilcoxon([1, 1, 1, -1, 2]).p
 
 
-def test_exact_p_with_ties_is_that_of_counting_everything():
-    """scipy counts all patterns of signs, or all divisions, one by one."""
+def test_exact_p_of_two_groups_with_ties_is_that_of_counting_everything():
+    """scipy counts all divisions, one by one."""
     first, second = [1, 1, 1, -1, 2, 2], [2, 2, 5, 3, 3, 1, 4, 8]
     few = scipy.stats.PermutationMethod(n_resamples=9_999)
-    assert wilcoxon(first).p == pytest.approx(scipy.stats.wilcoxon(first, method=few).pvalue)
     assert mann_whitney(first, second).p == pytest.approx(scipy.stats.mannwhitneyu(first, second, method=few).pvalue)
-    apart, others = [1.5, 2.5, 9, 7, 11], [0.5, 3, 4, 5]
-    assert mann_whitney(apart, others).p == pytest.approx(
-        scipy.stats.mannwhitneyu(apart, others, method="exact").pvalue
-    )
-    assert wilcoxon([1, 2, 3, -4, 5, 6, 7]).p == pytest.approx(scipy.stats.wilcoxon([1, 2, 3, -4, 5, 6, 7]).pvalue)
 
 
 def test_ranks_do_not_care_for_the_unit():

@@ -7,27 +7,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from story_talks import last_of
+from story_talks import hold
 
-from persimchat.graph.stories.story import build_story
 from persimchat.models.offline import story as arithmetic
 from persimchat.models.offline.material import filled, generator, overlap, read
 from persimchat.models.offline.story import SIZE, Held, favoured_in, phrases, speaks_for
 from persimchat.personas.scenario import load_scenario, load_story
 from persimchat.state.conversation import utterances
-from persimchat.state.settings import Settings
-
-
-async def held(scenario: Any, seed: int = 0) -> dict[str, Any]:
-    given = scenario.model_dump(by_alias=True, exclude={"settings"})
-    made = Settings(**{**scenario.settings, "model": "offline", "seed": seed})
-    config: Any = {"configurable": {"thread_id": f"{scenario.topic}{seed}"}}
-    return await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
 
 
 @pytest.mark.proof
 async def test_a_small_story_comes_to_its_settlement_with_valid_answers_alone() -> None:
-    first, again = await held(load_story(), 3), await held(load_story(), 3)
+    first, again = await hold(load_story(), seed=3), await hold(load_story(), seed=3)
     assert first["stop_reason"] == "settled"
     assert first["outcome"]["winners"]
     assert {outcome for row in first["judgements"].values() for outcome in row} == {"valid"}
@@ -38,7 +29,7 @@ async def test_a_small_story_comes_to_its_settlement_with_valid_answers_alone() 
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("name", ["ferries", "museum", "thinkers", "festival"])
 async def test_the_examples_come_to_their_settlement_in_words_of_their_own(name: str, root: Any) -> None:
-    state = await held(load_scenario(root / "examples" / "stories" / f"{name}.yaml"), 1)
+    state = await hold(load_scenario(root / "examples" / "stories" / f"{name}.yaml"), seed=1, rounds=3)
     said = [u["text"] for u in utterances(state["messages"])]
     assert state["stop_reason"] == "settled"
     assert {outcome for row in state["judgements"].values() for outcome in row} == {"valid"}
