@@ -109,6 +109,12 @@ def say_object(value: Any) -> None:
     say(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def help_alone(context: typer.Context) -> None:
+    """Write the help of a command of which no further command was named; raises as `say`."""
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
 def warn(text: str) -> None:
     """Write a line to standard error; ignored if it is closed."""
     with contextlib.suppress(OSError):

@@ -163,6 +163,20 @@ def hint(text: str, field: ui.element | None = None) -> ui.label:
     return label
 
 
+@contextmanager
+def anew(box: ui.element) -> Iterator[None]:
+    """Fill a box anew: what was in it is gone."""
+    box.clear()
+    with box:
+        yield
+
+
+def say_in(label: ui.label, text: str) -> None:
+    """Show a text in a label, which is hidden while there is nothing to say."""
+    label.set_text(text)
+    label.set_visibility(bool(text))
+
+
 async def answered(dialog: ui.dialog) -> Any:
     """Show a dialog until it is closed, and remove it; returns its result, None if the page is gone."""
     answer = await dialog
@@ -305,8 +319,7 @@ def menu_made_anew(button: ui.button, fill: Callable[[], Any]) -> None:
     """Let a button open a menu that is filled each time, because what is in it changes."""
 
     def show() -> None:
-        button.clear()
-        with button, ui.menu().props("max-width=420px") as opened:
+        with anew(button), ui.menu().props("max-width=420px") as opened:
             fill()
         opened.open()
 

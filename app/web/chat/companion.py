@@ -30,6 +30,7 @@ from ..widgets import (
     EMOTION_COLOURS,
     FIELD,
     MODERATOR,
+    anew,
     avatar,
     bar,
     card,
@@ -41,6 +42,7 @@ from ..widgets import (
     follow,
     icon_button,
     named,
+    say_in,
     sent_with_enter,
 )
 from ..words import t
@@ -210,8 +212,7 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
         seen = pair.revision
         if pair.gone:
             timer.cancel()
-            box.clear()
-            with box, centred("delete_forever", t("companion.forgotten", agent=agent)):
+            with anew(box), centred("delete_forever", t("companion.forgotten", agent=agent)):
                 other = ui.button(t("companion.other"), on_click=lambda: ui.navigate.to("/companion"))
                 other.props("unelevated no-caps")
             return
@@ -296,8 +297,7 @@ class Head:
         fill(self._bar, pair.trust / _MOST_TRUST)
 
     def _draw_face(self, emotion: Label) -> None:
-        self._face.style(f"--c:{COLOURS[emotion]}").clear()
-        with self._face:
+        with anew(self._face.style(f"--c:{COLOURS[emotion]}")):
             ui.element("circle").props("cx=32 cy=32 r=30").classes("head")
             for shape in expressions()[emotion]:
                 drawn = ui.element(shape.get("tag", "path")).classes(shape.get("class", ""))
@@ -408,8 +408,7 @@ class Composer:
     def sync(self) -> None:
         """Enable what can be done now."""
         pair = self._pair
-        self._problem.set_text(pair.problem)
-        self._problem.set_visibility(bool(pair.problem))
+        say_in(self._problem, pair.problem)
         self._care.set_visibility(pair.care)
         for button in (self._send, self._happens):
             button.set_enabled(not pair.answering)

@@ -16,7 +16,7 @@ from ....state.errors import PerSimChatError
 from ....state.plain_text import clean, one_line
 from ..pairs import Pair
 from ..shared.formats import joined
-from ..widgets import FIELD, answered, card, dialog, dialog_buttons, errors_shown, icon_button, named
+from ..widgets import FIELD, anew, answered, card, dialog, dialog_buttons, errors_shown, icon_button, named
 from ..words import t
 
 _WIDTH: Final = 300
@@ -102,8 +102,7 @@ class Day:
             return
         self._drawn = (plan, at)
         self._none.set_visibility(not plan)
-        self._box.clear()
-        with self._box:
+        with anew(self._box):
             for index, entry in enumerate(plan):
                 self._entry(entry["start"], entry["activity"], entry["place"], now=index == at)
 

@@ -13,7 +13,7 @@ from ....state.wording import listed
 from ..board import Board
 from ..context import Viewing
 from ..shared.runs import SECONDS, pace_words
-from ..widgets import FIELD, brief_button, dialog, dialog_buttons, follow, word_menu
+from ..widgets import FIELD, anew, brief_button, dialog, dialog_buttons, follow, say_in, word_menu
 from ..words import t
 from .resuming import draw_inactive_bar
 from .speaking import Speaking, act, composer_bar
@@ -194,15 +194,13 @@ class _Composer:
             self.speaking.sync()
         hands = t("chat.hand_up", who=listed(sorted(board.hands))) if board.hands else ""
         note = " ".join(filter(None, (self._controls.sync(), hands)))
-        self._note.set_text(note)
-        self._note.set_visibility(bool(note))
+        say_in(self._note, note)
 
     def _draw_over(self) -> None:
         stands = (self._viewing.board.stopped, self._viewing.board.error)
         if stands != self._over_drawn:
             self._over_drawn = stands
-            self._over.clear()
-            with self._over:
+            with anew(self._over):
                 draw_inactive_bar(self._viewing)
 
 

@@ -22,7 +22,7 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.navigation import interview_of, printed_summary_of
 from ..shared.runs import questions_about
-from ..widgets import FIELD, card, colour, errors_shown, item, table, tall_dialog
+from ..widgets import FIELD, anew, card, colour, errors_shown, item, table, tall_dialog
 from ..words import t
 
 
@@ -257,8 +257,7 @@ class _Summary:
             self._button.props(remove="loading")
 
     def _draw(self, found: GroupSummary) -> None:
-        self._shown.clear()
-        with self._shown:
+        with anew(self._shown):
             for positions in found.positions:
                 if positions.known:
                     _positions(positions)

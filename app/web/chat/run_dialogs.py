@@ -27,12 +27,14 @@ from ..shared.navigation import page_of
 from ..shared.runs import open_record
 from ..widgets import (
     FIELD,
+    anew,
     chip,
     dialog,
     dialog_buttons,
     errors_shown,
     explained,
     notify_error,
+    say_in,
     tall_dialog,
     whole_number,
     with_waits,
@@ -170,8 +172,7 @@ class _Calls:
 
     def _fill(self, place: int) -> None:
         call, box = self._calls[place], self._open[place]
-        box.clear()
-        with box:
+        with anew(box):
             for part in call.prompt or []:
                 _text(t(f"chat.calls_{part.role}" if part.role in ("system", "human") else "chat.calls_ai"), part.text)
             if call.prompt and not call.same:
@@ -273,11 +274,11 @@ class _BranchDialog:
 
     def _moved(self) -> None:
         said = self._following(whole_number(self._shared.value))
-        self._there.set_visibility(said is not None)
-        if said is not None:
-            self._there.set_text(t("chat.branch_said", who=one_line(said.speaker), text=said.text))
-            if not self._words.value:
-                self._who.set_value(said.speaker)
+        say_in(
+            self._there, t("chat.branch_said", who=one_line(said.speaker), text=said.text) if said is not None else ""
+        )
+        if said is not None and not self._words.value:
+            self._who.set_value(said.speaker)
 
     async def _branch(self) -> None:
         at, most, last = whole_number(self._shared.value), whole_number(self._limit.value), self._viewing.board.turn

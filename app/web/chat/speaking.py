@@ -18,7 +18,7 @@ from ....state.plain_text import one_line
 from ....state.wording import listed
 from ..context import Viewing
 from ..live_runs import LiveRun
-from ..widgets import FIELD, brief_button, icon_button, named, notify_error, sent_with_enter
+from ..widgets import FIELD, brief_button, icon_button, named, notify_error, say_in, sent_with_enter
 from ..words import t
 
 AS_MODERATOR: Final = f"/{MODERATOR}"
@@ -251,8 +251,7 @@ class Speaking:
             return
         who = one_line(asked.agent)
         self._question_text.set_text(question_in_words(asked) if mine else t("chat.other_asked", who=who))
-        self._problem.set_text(one_line(asked.problem))
-        self._problem.set_visibility(bool(asked.problem))
+        say_in(self._problem, one_line(asked.problem))
         self._take_over.set_text(t("chat.answer_as", who=who))
         self._take_over.set_visibility(not mine)
         now = (asked.agent, asked.turn)

@@ -13,7 +13,7 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.formats import dollars, short, tokens
 from ..shared.runs import budgets, limits_of
-from ..widgets import follow, named
+from ..widgets import follow, named, say_in
 from ..words import number, t
 from .ending import failed
 
@@ -78,8 +78,7 @@ class _Status:
         self._bar.set_value(turn / limit)
         totals = board.totals_at(turn)
         left = _left(self._limits, totals) if totals.calls else []  # none are known of the past of a resumed run
-        self._left.set_text(t("chat.left", what=", ".join(left)) if left else "")
-        self._left.set_visibility(bool(left))
+        say_in(self._left, t("chat.left", what=", ".join(left)) if left else "")
 
     def _topic_at(self, turn: int) -> str:
         """The topic at a turn; each line is read once."""

@@ -22,7 +22,7 @@ from ..shared.formats import cost, joined, moment, tokens
 from ..shared.lists import draw_unread
 from ..shared.navigation import experiment_page_of, experiment_report_of, experiment_table_of, page_of
 from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell
-from ..widgets import FIELD, card, command, named, notify_error, reached
+from ..widgets import FIELD, anew, card, command, named, notify_error, reached, say_in
 from ..words import number, t
 
 EXAMPLE: Final = "examples/experiments/tea.yaml"
@@ -183,9 +183,8 @@ class _ExperimentsPage:
             await self.load()
 
     def _draw(self, found: Found) -> None:
-        self.box.clear()
         self.count.set_text(t("experiments.count", n=len(found.names)) if found.names else "")
-        with self.box:
+        with anew(self.box):
             if found.names:
                 with ui.column().classes("w-full gap-3").props("role=list"):
                     self.cards = {name: _Card(name) for name in found.names}
@@ -301,12 +300,10 @@ class CellsTable:
         self.found = self._matching()
         total, drawn = len(self.watched.cells), self.found[: self.shown]
         some = len(self.found) < total
-        self.count.set_text(t("experiments.found", n=len(self.found), of=total) if some else "")
-        self.count.set_visibility(some)
-        self.box.clear()
+        say_in(self.count, t("experiments.found", n=len(self.found), of=total) if some else "")
         axes = [*self.watched.axes]
         tasks = any(one.cell.task for one in self.watched.cells.values())
-        with self.box, ui.element("table").classes("facts cells w-full text-sm").props("role=table"):
+        with anew(self.box), ui.element("table").classes("facts cells w-full text-sm").props("role=table"):
             with ui.element("thead").props("role=rowgroup"), ui.element("tr").props("role=row"):
                 for heading, kind in (
                     (t("experiments.cell"), ""),
@@ -343,8 +340,7 @@ class _Row:
         if one is self._shown:
             return
         self._shown = one
-        self._line.clear()
-        with self._line:
+        with anew(self._line):
             with ui.element("th").props("scope=row role=rowheader"):
                 if one.run:
                     ui.link(one.cell.id, page_of(one.run)).classes("font-mono text-primary")
@@ -426,9 +422,8 @@ class Results:
                 self._frame.update()
         if watched.tables != self._tables:
             self._tables = watched.tables
-            self._downloads.clear()
             self._downloads.set_visibility(bool(watched.tables))
-            with self._downloads:
+            with anew(self._downloads):
                 ui.label(t("experiments.tables")).classes("text-sm muted")
                 for table in watched.tables:
                     link = ui.link(table, experiment_table_of(self._name, table)).classes("text-sm text-primary")
@@ -472,12 +467,10 @@ def experiment_page(web: WebContext, name: str) -> None:
         try:
             watched = await web.experiments.look(name)
         except PerSimChatError as error:
-            box.clear()
-            with box:
+            with anew(box):
                 ui.label(capitalised(str(error))).classes("muted [overflow-wrap:anywhere]")
             return
-        box.clear()
-        with box:
+        with anew(box):
             _ExperimentPage(web, watched)
 
     ui.timer(0, load, once=True)  # a large experiment must not delay the page
@@ -521,12 +514,11 @@ class _ExperimentPage:
 
     def _vary(self) -> None:
         """Draw what is varied, with all levels."""
-        self.varied.clear()
         axes = {one_line(axis): [shown(label) for label in labels] for axis, labels in self.watched.axes.items()}
         tasks = dict.fromkeys(one.cell.task for one in self.watched.cells.values() if one.cell.task)
         if tasks:
             axes[t("experiments.task")] = [one_line(task) for task in tasks]
-        with self.varied, card() as box:
+        with anew(self.varied), card() as box:
             box.classes("px-4")
             heading(t("experiments.varied"))
             if not axes:

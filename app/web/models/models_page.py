@@ -23,14 +23,14 @@ from ....state.configuration import load_settings
 from ....state.errors import PerSimChatError
 from ....state.plain_text import capitalised
 from ....state.settings import Settings
-from ..background import Download, Downloads
+from ..background import Download, Downloads, State
 from ..context import WebContext
 from ..frame import Frame, disclaimer
 from ..live_runs import refuse_model_files
 from ..shared.dialogs import agreed
 from ..shared.formats import joined
 from ..shared.lists import pairs
-from ..widgets import FIELD, card, errors_shown, icon_button, named, silent, table
+from ..widgets import FIELD, anew, card, errors_shown, icon_button, named, silent, table
 from ..words import number, t
 from .picker import ModelPicker, patience_s, size_of
 
@@ -44,7 +44,7 @@ class _FilesCard:
     def __init__(self, downloads: Downloads, choose: Callable[[str], object]) -> None:
         self._downloads, self._choose = downloads, choose
         self._stored: list[Stored] | None = None
-        self._loads: list[tuple[str, str]] = []
+        self._loads: list[tuple[str, State]] = []
         self._lines: list[_Line] = []
         with card(t("models.files")) as self._card:
             ui.label(t("models.files_about")).classes("text-sm muted")
@@ -78,8 +78,7 @@ class _FilesCard:
         states = [(load.name, load.state) for load in loads]
         if states != self._loads:
             self._loads = states
-            self._loading.clear()
-            with self._loading:
+            with anew(self._loading):
                 self._lines = [_Line(load, self._downloads) for load in loads]
         for load, line in zip(loads, self._lines, strict=True):
             line.show(load)
@@ -87,8 +86,7 @@ class _FilesCard:
         self._where.set_text(space)
 
     def _draw(self, stored: list[Stored]) -> None:
-        self._list.clear()
-        with self._list:
+        with anew(self._list):
             if not stored:
                 ui.label(t("models.none")).classes("text-sm py-2").props("role=listitem")
             for entry in stored:
@@ -220,8 +218,7 @@ def trial_part(model: Callable[[], str]) -> None:
     async def ask() -> None:
         name = model()
         button.props(add="loading").disable()
-        place.clear()
-        with place:
+        with anew(place):
             status = ui.label().classes("text-sm muted [overflow-wrap:anywhere]").props("role=status")
 
         def say(waits: list[Waiting]) -> None:

@@ -15,7 +15,7 @@ from ....runs.folder.parts import MindRecord
 from ....state.plain_text import one_line
 from ..context import Viewing
 from ..shared.navigation import interview_of
-from ..widgets import FIELD, PART_COLOURS, avatar, card, chip, colour, errors_shown, icon_button, named, reached
+from ..widgets import FIELD, PART_COLOURS, anew, avatar, card, chip, colour, errors_shown, icon_button, named, reached
 from ..words import t
 from . import mind_cards as cards
 from .mind_cards import kind, made, owner, small, words
@@ -243,8 +243,7 @@ class _MindPart:
         if asked != self._asked or self._body.is_deleted:  # a later call draws the newer turn
             return
         self._heading(agent, turn if seen is None else seen.mind.turn)
-        self._body.clear()
-        with self._body:
+        with anew(self._body):
             self._why_empty(agent, turn) if seen is None else self._draw(seen, turn)
 
     def _draw(self, seen: Look, turn: int) -> None:
@@ -299,8 +298,7 @@ class _MindPart:
     def _heading(self, agent: str, turn: int) -> None:
         board = self._viewing.board
         self._who.set_value(next(key for key, name in self._names.items() if name == agent))
-        self._face.clear()
-        with self._face:
+        with anew(self._face):
             avatar(agent, colour(agent, board.participants), "34px", human=agent in board.people)
         self._when.set_text(t("minds.turn", turn=turn, last=board.turn) if turn else t("minds.awakening"))
         self._offer_interview(agent, turn)

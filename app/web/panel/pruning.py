@@ -18,7 +18,7 @@ from ....state.plain_text import one_line
 from ..context import Viewing
 from ..live_runs import scorer_missing
 from ..shared.runs import Scored, open_record
-from ..widgets import BLOCK_COLOURS, FIELD, bar, card, named, tall_dialog
+from ..widgets import BLOCK_COLOURS, FIELD, anew, bar, card, named, say_in, tall_dialog
 from ..words import number, t
 from .mind_cards import small, words
 
@@ -254,13 +254,11 @@ class _Dialog:
             return
         self._drawn = (method, strength)
         found = at_strength(self._scored[method], strength, self._past.settings.pruning.fill)
-        self._result.clear()
-        with self._result:
+        with anew(self._result):
             pieces(self._agent, found, would=True)
 
     def _say(self, text: str, *, waits: bool = False) -> None:
-        self._status.set_text(text)
-        self._status.set_visibility(bool(text))
+        say_in(self._status, text)
         self._wait.set_visibility(waits)
 
 

@@ -33,7 +33,7 @@ from ..shared.formats import dollars, joined, moment
 from ..shared.lists import page_by_page
 from ..shared.navigation import comparison_of, page_of
 from ..shared.runs import closed, closed_runs
-from ..widgets import FIELD, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
+from ..widgets import FIELD, anew, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
 from ..words import t, t_or
 from .runs_page import address_of, branched, ending, title_of
 
@@ -502,8 +502,7 @@ async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
     if both is None:
         _instead(box, "lock", t("past.closed"))
         return
-    box.clear()
-    with box:
+    with anew(box):
         heads(both)
         facts(both.comparison, both.a, both.b)
         courses(both)
@@ -512,8 +511,7 @@ async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
 
 def _instead(box: ui.column, icon: str, why: str) -> None:
     """Why there is no comparison."""
-    box.clear()
-    with box, ui.row().classes("items-center gap-3 no-wrap"):
+    with anew(box), ui.row().classes("items-center gap-3 no-wrap"):
         ui.icon(icon, size="32px", color="primary").props("aria-hidden=true")
         ui.label(capitalised(why)).classes("muted [overflow-wrap:anywhere]")
 

@@ -24,7 +24,7 @@ from ..shared.formats import dollars, moment
 from ..shared.lists import draw_unread, page_by_page
 from ..shared.navigation import comparison_of, like, page_of, resume_and_show
 from ..shared.runs import closed_runs
-from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error, reached
+from ..widgets import FIELD, anew, avatar, chip, colour, item, menu, named, nothing_yet, notify_error, reached
 from ..words import t, t_or
 from .actions import ask_delete, ask_labels, tags_of
 
@@ -193,8 +193,7 @@ class RunRow:
         if self._wanted == wanted:
             return
         self._wanted = wanted
-        self._does.clear()
-        with self._does:
+        with anew(self._does):
             if wanted == "resume":
                 button = ui.button(t("past.resume"), on_click=lambda: resume_and_show(self._web, self.run))
             elif wanted:  # on a phone, the row itself opens a run that is over
@@ -348,9 +347,8 @@ class _RunsPage:
             t("past.found_all", n=len(runs)) if everything else t("past.found_some", n=len(found), of=len(runs))
         )
         self.count.set_visibility(bool(runs))
-        self.box.clear()
         self.rows = []
-        with self.box:
+        with anew(self.box):
             if not runs:
                 nothing_yet("forum", t("past.empty"), t("past.empty_why"), t("past.empty_start"))
             elif not found:
@@ -423,10 +421,9 @@ class _RunsPage:
 
     def _draw_bar(self) -> None:
         two = 2
-        self.bar.clear()
         self.bar.set_visibility(bool(self.chosen))
         runs = list(self.chosen)
-        with self.bar:
+        with anew(self.bar):
             ui.label(t("past.chosen", n=len(runs))).classes("text-sm").props("role=status")
             ui.space()
             compare = (

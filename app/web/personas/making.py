@@ -14,7 +14,7 @@ from ....state.configuration import load_settings
 from ....state.errors import InputError, PerSimChatError
 from ....state.persona import Persona
 from ..shared.dialogs import Window
-from ..widgets import FIELD, explained
+from ..widgets import FIELD, anew, explained
 from ..words import t
 from .library import Library
 from .persona_lists import Pick, Picks, keep_chosen
@@ -128,8 +128,7 @@ class MakingDialog(ABC, Generic[Made]):
             self.window.complain(str(for_the_page(error, t(self.remedy) if self.remedy else "")))
             return
         self.form.set_visibility(False)
-        self.outcome.clear()
-        with self.outcome:
+        with anew(self.outcome):
             self.draw_waiting()
         with self.window.other_buttons():
             ui.button(t("personas.stop"), on_click=self.back).props("flat no-caps")
@@ -149,9 +148,8 @@ class MakingDialog(ABC, Generic[Made]):
             self._show(self.made)
 
     def _show(self, made: Made) -> None:
-        self.outcome.clear()
         self.picks = Picks()
-        with self.outcome:
+        with anew(self.outcome):
             self.draw_made(made)
             for pick in self.listed(made):
                 self.picks.add(pick, ticked=True)

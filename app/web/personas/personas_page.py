@@ -18,7 +18,7 @@ from ....state.plain_text import one_line, visible_form
 from ..context import WebContext
 from ..frame import Frame, disclaimer
 from ..shared.dialogs import agreed
-from ..widgets import FIELD, notify_error
+from ..widgets import FIELD, anew, notify_error
 from ..words import t
 from .chooser import set_pending_personas
 from .editor import edit_persona
@@ -94,9 +94,8 @@ class PersonasPage:
         ready = {f"shipped {persona.name}": persona for persona in self.shipped}
         everybody = {**own, **ready}
         self.chosen = {key: everybody[key] for key in self.chosen if key in everybody}
-        self.cards.clear()
         self.boxes = {}
-        with self.cards:
+        with anew(self.cards):
             shown = self._group("own", {key: one for key, one in own.items() if matches(one, query)}, query)
             self._damaged()
             shown += self._group("shipped", {key: one for key, one in ready.items() if matches(one, query)}, query)

@@ -15,7 +15,7 @@ from ..personas.chooser import choose_personas
 from ..personas.editor import edit_persona
 from ..personas.library import Library
 from ..shared.dialogs import Window
-from ..widgets import FIELD, avatar, colour, hint, named, title
+from ..widgets import FIELD, anew, avatar, colour, hint, named, title
 from ..words import t
 from .draft import Seat
 from .form import PEOPLE, Form, minds_refused, model_refused
@@ -160,8 +160,7 @@ class _Faces:
         self._draw()
 
     def _draw(self) -> None:
-        self._row.clear()
-        with self._row:
+        with anew(self._row):
             for number, seat in enumerate(self._form.draft.seats):
                 self._face(number, seat)
             if not self._form.draft.seats:

@@ -14,7 +14,7 @@ from ....state.kinds import added
 from ....state.plain_text import visible_form
 from ....state.poll import LONGEST_QUESTION, LONGEST_STIMULUS, MOST_POSITIONS, MOST_QUESTIONS
 from ....state.settings import MODES
-from ..widgets import FIELD, hint, icon_button, named, reached, title, whole_number
+from ..widgets import FIELD, anew, hint, icon_button, named, reached, title, whole_number
 from ..words import t
 from .draft import FEWEST, Asked, Draft, GuideDraft, Seat, Stand, moderator, usual
 from .form import GUIDE, Form
@@ -102,8 +102,7 @@ class _GuideForm:
 
     def _questions(self) -> None:
         guide = self._guide
-        self._asked.clear()
-        with self._asked:
+        with anew(self._asked):
             ui.label(t("setup.guide_questions")).classes("text-sm font-semibold").props("role=heading aria-level=3")
             hint(t("setup.guide_questions_help"))
             for number, asked in enumerate(guide.questions):

@@ -29,7 +29,7 @@ from ..models.picker import ModelPicker
 from ..personas.chooser import take_pending_personas
 from ..shared.navigation import page_of
 from ..shared.runs import begin_at, closed, closed_runs
-from ..widgets import FIELD, avatar, colour, named, notify_error, reached, title, with_waits
+from ..widgets import FIELD, avatar, colour, named, notify_error, reached, say_in, title, with_waits
 from ..words import number, t
 from .draft import Draft, KeptDraft, Seat
 from .faces import faces
@@ -137,8 +137,7 @@ class CostLine:
         tokens = _between([_about(end.input_tokens + end.output_tokens) for end in ends])
         self._line.set_text(t(key, calls=calls, tokens=tokens, cost=_cost(found)))
         reached = [label_of(name) for name in found.most.exceeded(found.settings)]
-        self._warning.set_text(t("setup.over_budget", budgets=", ".join(reached)) if reached else "")
-        self._warning.set_visibility(bool(reached))
+        say_in(self._warning, t("setup.over_budget", budgets=", ".join(reached)) if reached else "")
 
 
 def _between(ends: list[int]) -> str:
@@ -258,8 +257,7 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
         ui.run_javascript(f"getHtmlElement({button.id})?.removeAttribute('aria-busy')")
 
     def say() -> None:
-        wrong.set_text(t("setup.to_correct", fields=", ".join(map(_called, form.wrong))))
-        wrong.set_visibility(True)
+        say_in(wrong, t("setup.to_correct", fields=", ".join(map(_called, form.wrong))))
         opened(set(form.wrong))
 
     def follow() -> None:

@@ -18,7 +18,7 @@ from ....state.setting import MODULES, RetrievalWeights
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing
 from ..shared.lists import Field, Row, Rows
-from ..widgets import FIELD, SEGMENTS, hint, named, whole_number
+from ..widgets import FIELD, SEGMENTS, anew, hint, named, say_in, whole_number
 from ..words import number, t, t_or
 from .form import Form, Mark, Spec, offered, read_number, specs
 
@@ -319,8 +319,7 @@ class _NamedValues:
         for row in self._rows.rows:
             row.value.props["error"] = row is wrong
             row.value.update()
-        self._fault.set_text(told)
-        self._fault.set_visibility(bool(told))
+        say_in(self._fault, told)
 
 
 def _called(setting: str, name: str) -> str:
@@ -462,8 +461,7 @@ class _Pruning:
         self._known = True
         if self._missing is None or self._note.is_deleted:
             return
-        self._note.clear()
-        with self._note:
+        with anew(self._note):
             ui.label(t("setup.pruning_missing")).classes("text-xs")
             why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
             ui.label(why).classes("text-xs words")

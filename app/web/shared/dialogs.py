@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from ....state.plain_text import capitalised
-from ..widgets import answered, icon_button, named
+from ..widgets import anew, answered, icon_button, named, say_in
 from ..words import t
 
 WIDTHS: Final = {"small": "440px", "middle": "680px", "wide": "960px"}
@@ -65,15 +65,13 @@ class Window:
 
     def complain(self, told: str = "") -> None:
         """Say what went wrong, above the buttons; nothing if it is empty."""
-        self._fault.set_text(capitalised(told))
-        self._fault.set_visibility(bool(told))
+        say_in(self._fault, capitalised(told))
 
     @contextmanager
     def other_buttons(self) -> Iterator[None]:
         """Replace the buttons below; the keyboard's focus stays in the dialog."""
         self.dialog.client.run_javascript(f"getHtmlElement({self._card.id})?.focus()")
-        self.buttons.clear()
-        with self.buttons:
+        with anew(self.buttons):
             yield
 
     def offer(self, does: str, act: Callable[[], Any], icon: str | None = None) -> ui.button:
