@@ -36,6 +36,14 @@ class Interrupted(Exception):
     """A user or a signal ended the program."""
 
 
+class CtrlC(Exception):
+    """The key that interrupts."""
+
+
+class CtrlD(Exception):
+    """The key that leaves."""
+
+
 class OutputClosed(Interrupted):
     """The reader of standard output has closed it, as in `persimchat run … | head`."""
 

@@ -137,7 +137,6 @@ class _Sides(TyperCommand):
         return super().parse_args(ctx, spread)
 
 
-_PairOut = Annotated[Path, option("evaluate", "pair_out")]
 _RESULTS: Final = RESULTS / "pairs"
 
 
@@ -152,7 +151,7 @@ def pairs(
     first: Annotated[int | None, option("evaluate pairs", "first")] = None,
     labels: Annotated[Path | None, option("evaluate pairs", "labels")] = None,
     runs: RunsIn = OUT,
-    out: _PairOut = _RESULTS,
+    out: Annotated[Path, option("evaluate", "pair_out")] = _RESULTS,
     *,
     asking: WantedAsking,
 ) -> None:

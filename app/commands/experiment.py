@@ -16,7 +16,7 @@ from ...state.folders import RESULTS
 from ...state.plain_text import one_line
 from ..output import MODEL_FAILURE, Interrupted, Line, say, say_object, waits_shown, warn
 from .foreground import run_with_models
-from .options import Address, Engine, JsonObject, Workers, option
+from .options import JsonObject, option
 
 if TYPE_CHECKING:
     from ...experiments.api import Prepared, Results
@@ -75,9 +75,9 @@ def run(
     budget_calls: Annotated[int | None, option("experiment run", "budget_calls")] = None,
     budget_tokens: Annotated[int | None, option("experiment run", "budget_tokens")] = None,
     budget_usd: Annotated[float | None, option("experiment run", "budget_usd")] = None,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
+    engine: Annotated[Literal["local", "ray"], option("engine")] = "local",
+    workers: Annotated[int | None, option("workers")] = None,
+    address: Annotated[str | None, option("address")] = None,
     form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,

@@ -79,25 +79,17 @@ _GENERATE: Final = """\b
       age: {18-29: 30%, 30-64: 50%, 65+: 20%}
 """
 
-Number = Annotated[int, option("generate", "number")]
-About = Annotated[str | None, option("generate", "about")]
-QuotasFile = Annotated[Path | None, option("generate", "quotas_file")]
-Seed = Annotated[int | None, option("generate", "seed")]
-SettingsFile = Annotated[Path | None, option("generate", "settings_file")]
-Assignments = Annotated[list[str] | None, option("generate", "assignments")]
-Out = Annotated[Path | None, option("generate", "out")]
-
 
 @personas.command("generate", epilog=_GENERATE)
 def generate(
-    number: Number = 5,
-    about: About = None,
-    quotas: QuotasFile = None,
-    seed: Seed = None,
-    settings_file: SettingsFile = None,
-    assignments: Assignments = None,
+    number: Annotated[int, option("generate", "number")] = 5,
+    about: Annotated[str | None, option("generate", "about")] = None,
+    quotas: Annotated[Path | None, option("generate", "quotas_file")] = None,
+    seed: Annotated[int | None, option("generate", "seed")] = None,
+    settings_file: Annotated[Path | None, option("generate", "settings_file")] = None,
+    assignments: Annotated[list[str] | None, option("generate", "assignments")] = None,
     model: options.Model = None,
-    out: Out = None,
+    out: Annotated[Path | None, option("generate", "out")] = None,
 ) -> None:
     """Invent people from a sentence, from quotas or both, and save each as a persona file.
 
@@ -177,22 +169,15 @@ _CONVERT: Final = """\b
 
 _COLUMN: Final = "Write the column and what it becomes, such as --column 'Respondent=name'."
 
-Files = Annotated[list[Path], option("convert", "files")]
-MappingName = Annotated[str | None, option("convert", "mapping_name")]
-Columns = Annotated[list[str] | None, option("convert", "columns")]
-ConvertModel = Annotated[str | None, option("convert", "model")]
-Pick = Annotated[list[str] | None, option("convert", "pick")]
-ConvertOut = Annotated[Path | None, option("convert", "out")]
-
 
 @personas.command("convert", epilog=_CONVERT)
 def convert(
-    files: Files,
-    mapping: MappingName = None,
-    columns: Columns = None,
-    out: ConvertOut = None,
-    model: ConvertModel = None,
-    pick: Pick = None,
+    files: Annotated[list[Path], option("convert", "files")],
+    mapping: Annotated[str | None, option("convert", "mapping_name")] = None,
+    columns: Annotated[list[str] | None, option("convert", "columns")] = None,
+    out: Annotated[Path | None, option("convert", "out")] = None,
+    model: Annotated[str | None, option("convert", "model")] = None,
+    pick: Annotated[list[str] | None, option("convert", "pick")] = None,
 ) -> None:
     """Convert descriptions of people from other programs, tables and texts into persona files.
 

@@ -26,18 +26,14 @@ _COLOURS: Final = {
 }
 
 
-def run_status(viewing: Viewing, *, secret: bool = False) -> None:
-    """Draw the status, and keep it up to date.
+class RunStatus:
+    """The status, kept up to date.
 
     Args:
         viewing: the run.
         secret: whether not to tell how much was said, and who is asked: of a story, while people play.
     """
-    status = _Status(viewing, secret=secret)
-    follow(status.sync)
 
-
-class _Status:
     def __init__(self, viewing: Viewing, *, secret: bool) -> None:
         self._viewing, self._secret = viewing, secret
         self._drawn: object = None
@@ -56,6 +52,7 @@ class _Status:
             self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
         numbers.set_visibility(not secret)
+        follow(self.sync)
 
     def sync(self) -> None:
         """Draw what has changed."""

@@ -18,7 +18,7 @@ from ....reports.story_course import BeliefNow, CharacterNow, RoomCourse
 from ....state.plain_text import one_line
 from ..shared.chart_box import ChartBox
 from ..shared.formats import cost, joined, tokens
-from ..widgets import FIELD, SEGMENTS, anew, avatar, card, colour, named, table
+from ..widgets import SEGMENTS, anew, avatar, card, colour, named, plain_button, table
 from ..words import number, t
 from .story import DOOR, LOCK, StoryView, counted, outcome_sentence, room_known, room_name, short_names, stage_name
 
@@ -276,7 +276,7 @@ class Beliefs:
         self._view = view
         self._names: list[str] = []
         with card(t("story.beliefs")):
-            self._whose = ui.select({}, on_change=self.draw).props(f"{FIELD} options-dense").classes("w-full")
+            self._whose = ui.select({}, on_change=self.draw).props("options-dense").classes("w-full")
             named(self._whose, t("story.whose")).mark("whose-beliefs")
             self._nothing = ui.label(t("story.beliefs_none")).classes("text-sm muted")
             self._chart = ChartBox(f"{view.viewing.run}-beliefs", head=False, slider=False)
@@ -354,10 +354,8 @@ def _room(view: StoryView, room: RoomCourse) -> None:
             if view.played:
                 ui.label(name).classes("text-sm font-semibold break-words")
             else:
-                button = ui.button(name, on_click=lambda: view.viewing.go_to(room.turn + 1), color=None)
-                named(
-                    button.props("flat dense no-caps").classes("who"), t("story.room_go", room=name, round=room.round)
-                )
+                button = plain_button(name, lambda: view.viewing.go_to(room.turn + 1)).classes("who")
+                named(button, t("story.room_go", room=name, round=room.round))
             words = t("story.words", n=len(room.said))
             told = t("story.room_now", words=words) if room.open else words
             ui.label(told if room.heard else t("story.not_heard")).classes("text-xs muted")

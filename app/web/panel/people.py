@@ -35,6 +35,7 @@ from ..widgets import (
     colour,
     errors_shown,
     fill,
+    plain_button,
     say_in,
 )
 from ..words import t
@@ -161,15 +162,14 @@ class _Person:
             avatar(one_line(name), of, "30px", human=self._human)
             with ui.column().classes("gap-1 grow min-w-0"):
                 with ui.row().classes("w-full items-center gap-2 no-wrap justify-between"):
-                    look = ui.button(one_line(name), on_click=partial(viewing.look_at, name), color=None)
-                    look.props("flat dense no-caps").classes("who min-w-0").tooltip(t("insights.look"))
+                    look = plain_button(one_line(name), partial(viewing.look_at, name))
+                    look.classes("who min-w-0").tooltip(t("insights.look"))
                     with ui.row().classes("items-center gap-2 no-wrap shrink-0") as self._need:
                         with ui.element("div").classes("flex w-12"):
                             self._level = bar(0, of)
                         self._wants = ui.label().classes("text-xs tabular-nums whitespace-nowrap").mark("need")
                 self._position = ui.label().classes("text-sm words clamped").mark("stand")
-                self._turned = ui.button(on_click=lambda: viewing.go_to(self._at), color=None)
-                self._turned.props("flat dense no-caps").classes("go-turn").mark("turned")
+                self._turned = plain_button("", lambda: viewing.go_to(self._at)).classes("go-turn").mark("turned")
                 self._feels = ui.row().classes("items-center gap-1")
                 self._said = ui.label().classes("text-xs muted tabular-nums break-words")
 

@@ -24,7 +24,7 @@ from ....state.errors import InputError, PerSimChatError
 from ....state.persona import Persona
 from ....state.plain_text import folded, one_line
 from ..live_runs import refuse_model_files
-from ..widgets import FIELD, anew, explained, icon_button, named
+from ..widgets import anew, explained, icon_button, named
 from ..words import t
 from .library import Library, head_of
 from .making import MakingDialog
@@ -215,7 +215,7 @@ class ColumnChoice:
                 value=_key(self.chosen.get(column, suggested), column),
                 on_change=lambda event, column=column: self._choose(column, event.value),
             )
-            field.props(f"{FIELD} options-dense").classes("w-full")
+            field.props("options-dense").classes("w-full")
             named(field, t("personas.column_becomes", column=one_line(column)))
             field.on_value_change(partial(_mark, field))
             _mark(field)
@@ -289,7 +289,7 @@ class ImportDialog(MakingDialog[Imported]):
         self.listed_files = ui.column().classes("w-full gap-1").props("aria-live=polite")
         self.columns = ColumnChoice()
         with ui.row().classes("w-full no-wrap items-start gap-1"):
-            self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props(f"{FIELD} options-dense")
+            self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props("options-dense")
             self.way.classes("grow min-w-0")
             explained(t("personas.read_by_explained"))
         with ui.column().classes("w-full gap-1") as own:
