@@ -36,6 +36,14 @@ class Interrupted(Exception):
     """A user or a signal ended the program."""
 
 
+class CtrlC(Exception):
+    """The key that interrupts."""
+
+
+class CtrlD(Exception):
+    """The key that leaves."""
+
+
 class OutputClosed(Interrupted):
     """The reader of standard output has closed it, as in `persimchat run … | head`."""
 
@@ -107,6 +115,12 @@ def say(text: str) -> None:
 def say_object(value: Any) -> None:
     """Write a value as JSON to standard output, indented; raises as `say`."""
     say(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def help_alone(context: typer.Context) -> None:
+    """Write the help of a command of which no further command was named; raises as `say`."""
+    if context.invoked_subcommand is None:
+        say(context.get_help())
 
 
 def warn(text: str) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-import typer
-
 from ...state.errors import InputError
-from ..output import Interrupted, warn
-from .options import Assignments, JsonObject, Place
+from ..output import warn
+from .foreground import run_with_models
+from .options import Assignments, JsonObject, Place, option
 
 if TYPE_CHECKING:
     from ...evaluation.companion.measuring import Plan
@@ -40,42 +38,14 @@ _MOST_TALKS: Final = 20
 
 
 def measure(
-    what: Annotated[
-        Literal["recall", "trust", "latency", "all"],
-        typer.Argument(metavar="WHAT", help="recall, trust, latency or all.", show_default=False),
-    ],
+    what: Annotated[Literal["recall", "trust", "latency", "all"], option("companion measure", "what")],
     place: Place,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False
-        ),
-    ] = None,
-    talks: Annotated[
-        str, typer.Option("--talks", metavar="N,N", help="Numbers of talks, 1 to 20; latency takes the greatest.")
-    ] = "1,2,5",
-    seeds: Annotated[
-        int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")
-    ] = 1,
-    baselines: Annotated[
-        bool,
-        typer.Option("--baselines", metavar="", help="Ask also with the whole history in the prompt, without memory."),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False
-        ),
-    ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep",
-            metavar="DIR",
-            help="Keep the worlds there. [dim]default: they are deleted[/dim]",
-            show_default=False,
-        ),
-    ] = None,
+    model: Annotated[str | None, option("companion measure", "model")] = None,
+    talks: Annotated[str, option("companion measure", "talks")] = "1,2,5",
+    seeds: Annotated[int, option("companion measure", "seeds")] = 1,
+    baselines: Annotated[bool, option("companion measure", "baselines")] = False,
+    out: Annotated[Path | None, option("companion measure", "out")] = None,
+    keep: Annotated[Path | None, option("companion measure", "keep")] = None,
     assignments: Assignments = None,
     as_json: JsonObject = False,
 ) -> None:
@@ -99,12 +69,12 @@ def measure(
         plan = Plan(("recall", "trust"), plan.talks, seeds, baselines)
         warn("persimchat: the offline model is not asked over HTTP: its latency is not measured")
     warn(f"persimchat: about {plan.calls(settings):,} requests to {name}")
-    rows = asyncio.run(_held(plan, found, settings, keep))
+    rows = run_with_models(_held(plan, found, settings, keep))
     written = [write_rows(out, rows)] if out is not None else []
     from ..views.studies import companion, companion_data
     from ..views.tables import finish
 
-    finish(as_json, lambda: companion_data(plan, rows), lambda look: companion(plan, rows, look), written)
+    finish(as_json, lambda: companion_data(plan, rows), lambda look: companion(rows, look), written)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -125,21 +95,15 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 async def _held(plan: Plan, place: WholePlace, settings: Settings, keep: Path | None) -> list[Row]:
     from ...evaluation.companion.measuring import measured
-    from ...models.registry import close_models
     from ..following import signals_cancel
 
     rows: list[Row] = []
     with signals_cancel(), ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="persimchat-")))
-        try:
-            for what, name, talks, seed in plan.worlds():
-                if keep is not None and any(keep.glob(f"{name}*")):
-                    raise InputError(f"{keep / name} is there already", where="--keep", remedy="Name another folder.")
-                rows += await measured(
-                    what, name, talks, seed, folder=folder, place=place, settings=settings, baselines=plan.baselines
-                )
-        except asyncio.CancelledError:
-            raise Interrupted from None
-        finally:
-            await close_models()
+        for what, name, talks, seed in plan.worlds():
+            if keep is not None and any(keep.glob(f"{name}*")):
+                raise InputError(f"{keep / name} is there already", where="--keep", remedy="Name another folder.")
+            rows += await measured(
+                what, name, talks, seed, folder=folder, place=place, settings=settings, baselines=plan.baselines
+            )
     return rows

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ...state.errors import InputError
 from ..output import say
 from .companion import folder_and_place, settings_for
 from .option_groups import WantedServed
+from .options import option
 from .serve import serve_pages
+
+if TYPE_CHECKING:
+    from ..web.served_world import ServedWorld
 
 SERVE_EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -44,6 +46,7 @@ def serve(wanted: WantedServed) -> None:
     the server to use the world elsewhere.
     """
     from ...runs.companion.folder import is_world
+    from ...state.companion import person_name
     from .request import assigned
 
     games = None if wanted.udp is None else _address(wanted.udp)
@@ -51,21 +54,15 @@ def serve(wanted: WantedServed) -> None:
     if place is None and not is_world(folder):
         raise InputError("there is no world in this folder", where=str(folder), remedy="Give a place file.")
     settings = settings_for(folder, place, wanted.settings, assigned(wanted.assignments or (), wanted.arguments))
-    serve_pages(
-        wanted.host,
-        wanted.port,
-        wanted.out,
-        wanted.library,
-        wanted.results,
-        names=wanted.name or (),
-        world=folder,
-        place=place,
-        settings=settings,
-        person=wanted.person,
-        instructed=wanted.client_system == "data",
-        games=games,
-        games_reply=wanted.udp_reply,
-    )
+
+    def served() -> ServedWorld:
+        from ..web.served_world import ServedWorld
+        from ..web.v1.app import Manner
+
+        manner = Manner(person=person_name(wanted.person), instructed=wanted.client_system == "data")
+        return ServedWorld(folder, place, settings, manner, games, wanted.udp_reply)
+
+    serve_pages(wanted.host, wanted.port, wanted.out, wanted.library, wanted.results, wanted.name or (), served)
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -83,15 +80,10 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def key(
-    world: Annotated[Path, typer.Argument(metavar="WORLD", help="The folder of a world.", show_default=False)],
-    person: Annotated[str, typer.Option("--person", metavar="NAME", help="Whose key it is.", show_default=False)],
-    relay: Annotated[
-        bool,
-        typer.Option("--relay", metavar="", help="Its holder speaks for other people, whom it names: a chat server."),
-    ] = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", metavar="", help="Remove all keys of this person instead.")
-    ] = False,
+    world: Annotated[Path, option("companion key", "world")],
+    person: Annotated[str, option("companion key", "person")],
+    relay: Annotated[bool, option("companion key", "relay")] = False,
+    remove: Annotated[bool, option("companion key", "remove")] = False,
 ) -> None:
     """Make a key with which a person reaches a served world from another machine.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,7 +10,8 @@ import typer
 from ...state.errors import InputError
 from ...state.folders import WORLDS
 from ...state.plain_text import one_line
-from ..output import on_terminal, say, warn
+from ..output import on_terminal, say, say_object, warn
+from .options import option
 
 if TYPE_CHECKING:
     from ...runs.companion.forgetting import Forgotten
@@ -28,16 +28,7 @@ EXAMPLES: Final = """\b
   0 done   2 bad input, or another process works on the world   4 a file cannot be written: nothing has changed
 """
 
-World = Annotated[
-    str | None,
-    typer.Option(
-        "--world",
-        metavar="DIR",
-        help="A world: its folder, or its name in ./worlds. [dim]default: the only one there[/dim]",
-        show_default=False,
-    ),
-]
-Person = Annotated[str, typer.Option("--person", metavar="NAME", help="The person's name.", show_default=False)]
+World = Annotated[str | None, option("companion upkeep", "world")]
 
 
 def add_to(companion: typer.Typer) -> None:
@@ -49,7 +40,7 @@ def add_to(companion: typer.Typer) -> None:
 
 def list_people(
     world: World = None,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
+    as_json: Annotated[bool, option("companion upkeep", "as_json")] = False,
 ) -> None:
     """List worlds, their agents, and the people whom these know: trust, talks, facts, the last meeting."""
     from ...reports.words import count
@@ -72,7 +63,7 @@ def list_people(
             }
             for one in found
         ]
-        say(json.dumps(rows, ensure_ascii=False, indent=2))
+        say_object(rows)
         return
     if not found:
         say(f"There are no worlds in {WORLDS}. Begin one: persimchat companion talk PLACE --person NAME")
@@ -87,17 +78,11 @@ def list_people(
 
 
 def export(
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="NAME", help="The person's name.", show_default=False)
-    ] = None,
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="The agent who remembers.", show_default=False)
-    ] = None,
+    person: Annotated[str | None, option("companion upkeep", "person")] = None,
+    agent: Annotated[str | None, option("companion upkeep", "remembers")] = None,
     world: World = None,
-    as_markdown: Annotated[bool, typer.Option("--md", metavar="", help="Print Markdown instead of JSON.")] = False,
-    place: Annotated[
-        bool, typer.Option("--place", metavar="", help="Print the world's place as it is now, as a place file.")
-    ] = False,
+    as_markdown: Annotated[bool, option("companion upkeep", "as_markdown")] = False,
+    place: Annotated[bool, option("companion upkeep", "place")] = False,
 ) -> None:
     """Print what an agent remembers of a person: facts, talks, insights, the course of trust, the transcript.
 
@@ -117,19 +102,18 @@ def export(
             "it is not clear what to print", where="persimchat companion export", remedy="Give --agent and --person."
         )
     found = remembered_in(folder, agent, person)
-    say(worded(found).rstrip("\n") if as_markdown else json.dumps(found, ensure_ascii=False, indent=2))
+    if as_markdown:
+        say(worded(found).rstrip("\n"))
+    else:
+        say_object(found)
 
 
 def forget(
-    person: Person,
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="The agent who forgets.", show_default=False)
-    ] = None,
-    all_agents: Annotated[bool, typer.Option("--all-agents", metavar="", help="All agents forget.")] = False,
-    mentions: Annotated[
-        bool, typer.Option("--mentions", metavar="", help="Other people's memories with the name go, too.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", metavar="", help="Do not ask.")] = False,
+    person: Annotated[str, option("companion upkeep", "person")],
+    agent: Annotated[str | None, option("companion upkeep", "forgets")] = None,
+    all_agents: Annotated[bool, option("companion upkeep", "all_agents")] = False,
+    mentions: Annotated[bool, option("companion upkeep", "mentions")] = False,
+    yes: Annotated[bool, option("companion upkeep", "yes")] = False,
     world: World = None,
 ) -> None:
     """Delete all that a world has of a person: talks, facts, memories, insights, plans, promises.

@@ -34,12 +34,10 @@ def doctor(
 
     It sends one tiny question to a remote model, and one short text to a remote embedding.
     """
-    import asyncio
-
-    from ...models.registry import close_models
     from ...personas.scenario import load_scenario
     from ...reports.words import count
     from ..doctor_checks import examine
+    from .foreground import run_with_models
     from .option_groups import Wanted
     from .request import notes_on, settings_of
 
@@ -53,18 +51,15 @@ def doctor(
 
     async def report() -> list[int]:
         codes = []
-        try:
-            with waits_shown():
-                async for finding in examine(settings):
-                    word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
-                    part = "model" if finding.part == "note" else finding.part
-                    say(f"{word:<8} {part:<10} {one_line(finding.text)}")
-                    codes.append(finding.exit_code)
-        finally:
-            await close_models()
+        with waits_shown():
+            async for finding in examine(settings):
+                word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
+                part = "model" if finding.part == "note" else finding.part
+                say(f"{word:<8} {part:<10} {one_line(finding.text)}")
+                codes.append(finding.exit_code)
         return [code for code in codes if code]
 
-    problems = asyncio.run(report())
+    problems = run_with_models(report())
     say(f"{count(len(problems), 'problem')} found." if problems else "All is well.")
     if problems:
         raise typer.Exit(max(problems))

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from ...state.errors import InputError
 from ...state.folders import RESULTS
-from ..output import say
+from ..output import help_alone
 from .option_groups import WantedAsking
 from .options import OUT, JsonObject, ReportLanguage, Runs, RunsIn, option
 from .setting_command import with_classes
@@ -61,10 +61,7 @@ By = Annotated[str | None, option("evaluate", "by")]
 _MOST_REPEATS: Final = 1000
 
 
-@evaluate.callback()
-def _which(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        say(context.get_help())
+evaluate.callback()(help_alone)
 
 
 @evaluate.command("dimensions", epilog=_DIMENSIONS)
@@ -99,13 +96,11 @@ def dimensions(
     results = [result_of(dimension, values) for dimension in asked]
     lengths = {result.dimension.key: result.length for result in results}
     notes = [*warnings(judge.model, [conversation for _, conversation in found], lengths), *exhausted]
-    written = []
-    if out is not None:
-        from ...evaluation.tables import write_measures
-
-        written = [write_measures(out, values, judge.name)]
+    from ...evaluation.tables import write_measures
     from ..views import evaluations
     from ..views.tables import finish
+
+    written = [write_measures(out, values, judge.name)] if out is not None else []
 
     def data() -> dict[str, Any]:
         rows = [
@@ -142,7 +137,6 @@ class _Sides(TyperCommand):
         return super().parse_args(ctx, spread)
 
 
-_PairOut = Annotated[Path, option("evaluate", "pair_out")]
 _RESULTS: Final = RESULTS / "pairs"
 
 
@@ -157,7 +151,7 @@ def pairs(
     first: Annotated[int | None, option("evaluate pairs", "first")] = None,
     labels: Annotated[Path | None, option("evaluate pairs", "labels")] = None,
     runs: RunsIn = OUT,
-    out: _PairOut = _RESULTS,
+    out: Annotated[Path, option("evaluate", "pair_out")] = _RESULTS,
     *,
     asking: WantedAsking,
 ) -> None:
@@ -291,13 +285,11 @@ def stances(
             raise InputError(f"the run {record.manifest.run} is given twice", remedy="Leave one of them out.")
         rows[record.manifest.run] = ledger(record, chosen)
         found[record.manifest.run] = stances_of(rows[record.manifest.run], record.polls)
-    written = []
-    if out is not None:
-        from ...evaluation.tables import write_stances
-
-        written = [write_stances(out, rows)]
+    from ...evaluation.tables import write_stances
     from ..views.evaluations import stances as shown
     from ..views.tables import finish
+
+    written = [write_stances(out, rows)] if out is not None else []
 
     def data() -> dict[str, Any]:
         return {

@@ -15,6 +15,7 @@ from ...state.folders import RESULTS
 from ..output import Interrupted, say, warn
 from .experiment import CELLS_FAILED, Many, ProgressLine
 from .experiment import Out as OutOfExperiments
+from .foreground import run_with_models
 from .options import (
     OUT,
     Assignments,
@@ -110,7 +111,7 @@ def benchmark(
     )
     prepared = prepare_benchmark(wanted, out, many=many)
     _announce(prepared, yes=yes, quiet=as_json)
-    results = asyncio.run(_driven(prepared, quiet=as_json))
+    results = run_with_models(_driven(prepared, quiet=as_json))
     _tell(wanted, results, as_json=as_json)
     if results.failed:
         raise typer.Exit(CELLS_FAILED)
@@ -144,7 +145,6 @@ def _announce(prepared: PreparedBenchmark, *, yes: bool, quiet: bool) -> None:
 
 async def _driven(prepared: PreparedBenchmark, *, quiet: bool) -> BenchmarkResults:
     from ...experiments.benchmark import run_benchmark
-    from ...models.registry import close_models
     from ..following import signals_cancel
     from .judging import progress
 
@@ -159,7 +159,6 @@ async def _driven(prepared: PreparedBenchmark, *, quiet: bool) -> BenchmarkResul
             raise Interrupted from None
         finally:
             line.end()
-            await close_models()
 
 
 def _tell(wanted: Benchmark, results: BenchmarkResults, *, as_json: bool) -> None:
@@ -233,30 +232,20 @@ def diversity(
     from ...evaluation.diversity.cases import choose
     from ...evaluation.diversity.measuring import Options, measure
     from ...evaluation.diversity.texts import best_embedding
-    from ...models.registry import close_models
     from ...state.configuration import load_settings
     from .finding import find_run
 
     chosen = choose([find_run(name, runs) for name in wanted])
     options = Options(best_embedding() if embedding is None else embedding, tokens, positions, group)
 
-    async def measured() -> Diversity:
-        try:
-            return await measure(chosen.cases, options, load_settings())
-        finally:
-            await close_models()
-
-    found = asyncio.run(measured())
+    found = run_with_models(measure(chosen.cases, options, load_settings()))
     if group is not None and all(one.value is None for one in found.values):
         raise InputError("no setting has a whole group", where="--group", remedy="Give more runs, or a smaller group.")
-    written: list[Path] = []
-    if out is not None:
-        from ...evaluation.tables import write_diversity
-
-        written = write_diversity(out, found)
+    from ...evaluation.tables import write_diversity
     from ..views.studies import diversity as shown
     from ..views.tables import finish
 
+    written = write_diversity(out, found) if out is not None else []
     finish(as_json, lambda: _data(chosen, found), lambda look: shown(chosen, found, look), written)
 
 

@@ -15,7 +15,8 @@ from ...state.errors import InputError, MachineError
 from ...state.folders import RESULTS
 from ...state.plain_text import one_line
 from ..output import MODEL_FAILURE, Interrupted, Line, say, say_object, waits_shown, warn
-from .options import Address, Engine, JsonObject, Workers, option
+from .foreground import run_with_models
+from .options import JsonObject, option
 
 if TYPE_CHECKING:
     from ...experiments.api import Prepared, Results
@@ -74,9 +75,9 @@ def run(
     budget_calls: Annotated[int | None, option("experiment run", "budget_calls")] = None,
     budget_tokens: Annotated[int | None, option("experiment run", "budget_tokens")] = None,
     budget_usd: Annotated[float | None, option("experiment run", "budget_usd")] = None,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
+    engine: Annotated[Literal["local", "ray"], option("engine")] = "local",
+    workers: Annotated[int | None, option("workers")] = None,
+    address: Annotated[str | None, option("address")] = None,
     form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,
@@ -101,7 +102,7 @@ def run(
         agree()
     options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)]), *choice.options()]
     again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
-    results = asyncio.run(_driven(prepared, again, form, choice, quiet=as_json))
+    results = run_with_models(_driven(prepared, again, form, choice, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.judged is not None and results.judged.failed:
         raise typer.Exit(MODEL_FAILURE)
@@ -258,7 +259,6 @@ def _price(total: Totals) -> str:
 
 async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoice, *, quiet: bool) -> Results:
     from ...experiments.api import run_prepared
-    from ...models.registry import close_models
     from ..following import signals_cancel
 
     line = ProgressLine(quiet=quiet)
@@ -276,7 +276,6 @@ async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoic
             raise error.going_on(f"Then give the same command again: {again}") from None
         finally:
             line.end()
-            await close_models()
 
 
 async def _reach(prepared: Prepared) -> None:

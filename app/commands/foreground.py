@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...state.errors import InputError
-from ..output import MODEL_FAILURE, waits_shown
+from ..output import MODEL_FAILURE, Interrupted, waits_shown
 from ..views.lead import Lead
 from .option_groups import Shown, Wanted
 
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
 
 
 _NO_LEAD: Final = Lead()
+_Result = TypeVar("_Result")
+
+
+def run_with_models(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run work that may ask models to its end, and close their connections; raises Interrupted if it is cancelled."""
+    from ...models.registry import close_models
+
+    async def whole() -> _Result:
+        try:
+            return await work
+        except asyncio.CancelledError:
+            raise Interrupted from None
+        finally:
+            await close_models()
+
+    return asyncio.run(whole())
 
 
 def form_of(*, as_json: bool, quiet: bool) -> Form:

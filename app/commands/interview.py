@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from ...state.errors import InputError
 from ...state.plain_text import clean, one_line
 from ..output import say, say_object, warn
+from .foreground import run_with_models
 from .options import (
     OUT,
     Assignments,
@@ -83,7 +83,7 @@ def interview(
     if not ask:
         warn(f"persimchat: {one_line(held.agent)} answers as after utterance {held.turn}. {_LEAVE}")
     before = len(held.answers)
-    asyncio.run(_held(held, ask, quiet=as_json))
+    run_with_models(_held(held, ask, quiet=as_json))
     rows = held.answers[before:]
     if held.exhausted:
         warn(f"persimchat: {held.exhausted} With --continue and a higher budget it goes on.")
@@ -93,17 +93,12 @@ def interview(
 
 async def _held(held: Interview, ask: Sequence[str] | None, *, quiet: bool) -> None:
     """Put the questions, given or typed."""
-    from ...models.registry import close_models
-
-    try:
-        for question in ask if ask else _typed():
-            row = await held.ask(question)
-            if row is None:
-                return
-            if not quiet:
-                _tell(row, asked=bool(ask))
-    finally:
-        await close_models()
+    for question in ask if ask else _typed():
+        row = await held.ask(question)
+        if row is None:
+            return
+        if not quiet:
+            _tell(row, asked=bool(ask))
 
 
 def _typed() -> Iterator[str]:

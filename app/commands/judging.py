@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,12 +10,13 @@ from typing import Any
 
 import typer
 
-from ...evaluation.asking import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
+from ...evaluation.asking import MODULE, Cost, Judge, Questions, Respondent, judge_all
 from ...evaluation.statistics.intervals import stats
-from ...models.registry import close_models
 from ...reports.words import count
 from ...state.errors import InputError
 from ..output import Interrupted, on_terminal, warn
+from ..refusals import refusals_told
+from .foreground import run_with_models
 from .option_groups import Wanted, WantedAsking
 from .request import settings_of
 
@@ -45,12 +45,8 @@ def made(folder: Path) -> Path:
     Raises:
         InputError: it cannot be made.
     """
-    try:
+    with refusals_told("the folder cannot be made", folder, "Choose another with --out."):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"the folder cannot be made: {error.strerror}", where=str(folder), remedy="Choose another with --out."
-        ) from error
     return folder
 
 
@@ -103,7 +99,8 @@ class Plan:
                 told()
 
             with _batched() if batch else nullcontext():
-                asking = asyncio.run(self._ask(count_one))
+                left = [part for part, left in self._left if left]
+                asking = run_with_models(judge_all(self.judge, left, told=count_one))
         if not asking.exhausted:
             return []
         return [f"{asking.exhausted} The same command with a higher budget asks what is left."]
@@ -112,12 +109,6 @@ class Plan:
     def data(self) -> dict[str, Any]:
         """Who was asked, and how many questions, for --json."""
         return {"judge": self.judge.name, "asked": self.answered, "already": self.already}
-
-    async def _ask(self, told: Callable[[], None]) -> Asking:
-        try:
-            return await judge_all(self.judge, [part for part, left in self._left if left], told=told)
-        finally:
-            await close_models()
 
     def _in_words(self) -> str:
         questions = count(self.asked + self.already, "question")

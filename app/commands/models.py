@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -112,22 +111,19 @@ def try_(
     from dataclasses import asdict
 
     from ...models.health_check import reach
-    from ...models.registry import close_models
     from ...runs.trying import recorded_questions, try_model, verdict
+    from .foreground import run_with_models
     from .option_groups import Wanted
     from .request import settings_of
 
     settings = settings_of(Wanted(arguments={"model": name}, assignments=assignments))
 
     async def tried() -> Trial:
-        try:
-            with waits_shown():
-                await reach(name, settings)
-                return await try_model(name, settings, await recorded_questions(questions))
-        finally:
-            await close_models()
+        with waits_shown():
+            await reach(name, settings)
+            return await try_model(name, settings, await recorded_questions(questions))
 
-    trial = asyncio.run(tried())
+    trial = run_with_models(tried())
     if as_json:
         say_object({**asdict(trial), "verdict": verdict(trial)})
         return

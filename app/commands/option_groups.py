@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
 from ...state.folders import RESULTS
 from . import options
+from .options import option
 
 SETTINGS: Final = "the options of settings"
 
@@ -23,10 +25,10 @@ SettingOptions = Annotated[Mapping[str, Any], SETTINGS]
 class Wanted:
     """The conversation that the user asked for; None or empty for what was not given."""
 
-    topic: options.Topic = None
-    scenario: options.ScenarioFile = None
+    topic: Annotated[str | None, option("topic")] = None
+    scenario: Annotated[Path | None, option("scenario_file")] = None
     participants: options.Participants = None
-    number: options.Number = None
+    number: Annotated[int | None, option("number")] = None
     humans: options.Humans = None
     arguments: SettingOptions = field(default_factory=dict)
     settings: options.SettingsFile = None
@@ -37,14 +39,14 @@ class Wanted:
 class WantedDebate(Wanted):
     """The debate that the user asked for."""
 
-    topic: options.Question = None
+    topic: Annotated[str | None, option("question")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class WantedStory:
     """The story that the user asked for."""
 
-    file: options.StoryFile
+    file: Annotated[str, option("story_file")]
     humans: options.Humans = None
     arguments: SettingOptions = field(default_factory=dict)
     settings: options.SettingsFile = None
@@ -56,11 +58,11 @@ class WantedTalk:
     """The talk with a companion that the user asked for."""
 
     place: options.Place
-    person: options.Person
-    agent: options.Agent = None
+    person: Annotated[str, option("person")]
+    agent: Annotated[str | None, option("agent")] = None
     world: options.World = None
-    stranger: options.Stranger = False
-    reembed: options.Reembed = False
+    stranger: Annotated[bool, option("stranger")] = False
+    reembed: Annotated[bool, option("reembed")] = False
     arguments: SettingOptions = field(default_factory=dict)
     settings: options.SettingsFile = None
     assignments: options.Assignments = None
@@ -75,10 +77,10 @@ class WantedServed:
     host: options.Host = options.HOST
     name: options.Name = None
     port: options.Port = options.PORT
-    udp: options.Udp = None
-    udp_reply: options.UdpReply = None
-    person: options.DefaultPerson = "guest"
-    client_system: options.ClientSystem = "data"
+    udp: Annotated[str | None, option("udp")] = None
+    udp_reply: Annotated[int | None, option("udp_reply")] = None
+    person: Annotated[str, option("default_person")] = "guest"
+    client_system: Annotated[Literal["data", "ignore"], option("client_system")] = "data"
     out: options.Out = options.OUT
     library: options.Library = options.LIBRARY
     results: options.Results = RESULTS
@@ -93,14 +95,14 @@ class WantedAgain:
 
     run: options.OneRun
     arguments: SettingOptions = field(default_factory=dict)
-    assignments: options.Changes = None
+    assignments: Annotated[list[str] | None, option("changes")] = None
 
 
 @dataclass(frozen=True)
 class Shown:
     """How the conversation is shown, and where it is kept."""
 
-    moderate: options.Moderate = False
+    moderate: Annotated[bool, option("moderate")] = False
     out: options.Out = options.OUT
     as_json: options.Json = False
     quiet: options.Quiet = False
@@ -110,11 +112,11 @@ class Shown:
 class WantedAsking:
     """How models are asked about conversations that are over, and how the answers are shown."""
 
-    with_people: options.WithPeople = False
+    with_people: Annotated[bool, option("with_people")] = False
     budget_calls: options.BudgetCalls = None
     budget_tokens: options.BudgetTokens = None
     budget_usd: options.BudgetUsd = None
-    batch: options.Batch = False
+    batch: Annotated[bool, option("batch")] = False
     settings: options.SettingsFile = None
     assignments: options.Assignments = None
     yes: options.Yes = False

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -38,20 +38,10 @@ def option(*key: str) -> Any:
     return made(*names, rich_help_panel=panel, **entry)
 
 
-Topic = Annotated[str | None, option("topic")]
-StoryFile = Annotated[str, option("story_file")]
 Place = Annotated[str, option("place")]
-Agent = Annotated[str | None, option("agent")]
-Person = Annotated[str, option("person")]
 World = Annotated[Path | None, option("world")]
-Stranger = Annotated[bool, option("stranger")]
-Reembed = Annotated[bool, option("reembed")]
-Question = Annotated[str | None, option("question")]
-ScenarioFile = Annotated[Path | None, option("scenario_file")]
 Participants = Annotated[str | None, option("participants")]
-Number = Annotated[int | None, option("number")]
 Humans = Annotated[list[str] | None, option("humans")]
-Moderate = Annotated[bool, option("moderate")]
 SettingsFile = Annotated[Path | None, option("settings_file")]
 Assignments = Annotated[list[str] | None, option("assignments")]
 Model = Annotated[str | None, option("model")]
@@ -68,20 +58,9 @@ Name = Annotated[list[str] | None, option("name")]
 Port = Annotated[int, option("port")]
 Library = Annotated[Path, option("library")]
 Results = Annotated[Path, option("results")]
-Udp = Annotated[str | None, option("udp")]
-UdpReply = Annotated[int | None, option("udp_reply")]
-DefaultPerson = Annotated[str, option("default_person")]
-ClientSystem = Annotated[Literal["data", "ignore"], option("client_system")]
 OneRun = Annotated[str, option("one_run")]
-Changes = Annotated[list[str] | None, option("changes")]
 Runs = Annotated[list[str], option("runs")]
 Yes = Annotated[bool, option("yes")]
-WithPeople = Annotated[bool, option("with_people")]
-Batch = Annotated[bool, option("batch")]
 BudgetCalls = Annotated[int | None, option("budget_calls")]
 BudgetTokens = Annotated[int | None, option("budget_tokens")]
 BudgetUsd = Annotated[float | None, option("budget_usd")]
-
-Engine = Annotated[Literal["local", "ray"], option("engine")]
-Workers = Annotated[int | None, option("workers")]
-Address = Annotated[str | None, option("address")]

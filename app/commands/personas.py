@@ -9,12 +9,11 @@ import typer
 
 from ...state.errors import InputError
 from ...state.plain_text import one_line
-from ..output import Interrupted, on_terminal, say, say_object, warn
+from ..output import help_alone, on_terminal, say_object, warn
 from . import options
 from .options import option
 
 if TYPE_CHECKING:
-    from ...personas.conversion.conversion import Conversion
     from ...personas.generation import Generated
     from ...personas.quotas import Quotas
     from ...state.persona import Persona
@@ -30,10 +29,7 @@ personas = typer.Typer(
 Json = Annotated[bool, option("personas", "json")]
 
 
-@personas.callback()
-def _which(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        say(context.get_help())
+personas.callback()(help_alone)
 
 
 @personas.command("list")
@@ -83,33 +79,23 @@ _GENERATE: Final = """\b
       age: {18-29: 30%, 30-64: 50%, 65+: 20%}
 """
 
-Number = Annotated[int, option("generate", "number")]
-About = Annotated[str | None, option("generate", "about")]
-QuotasFile = Annotated[Path | None, option("generate", "quotas_file")]
-Seed = Annotated[int | None, option("generate", "seed")]
-SettingsFile = Annotated[Path | None, option("generate", "settings_file")]
-Assignments = Annotated[list[str] | None, option("generate", "assignments")]
-Out = Annotated[Path | None, option("generate", "out")]
-
 
 @personas.command("generate", epilog=_GENERATE)
 def generate(
-    number: Number = 5,
-    about: About = None,
-    quotas: QuotasFile = None,
-    seed: Seed = None,
-    settings_file: SettingsFile = None,
-    assignments: Assignments = None,
+    number: Annotated[int, option("generate", "number")] = 5,
+    about: Annotated[str | None, option("generate", "about")] = None,
+    quotas: Annotated[Path | None, option("generate", "quotas_file")] = None,
+    seed: Annotated[int | None, option("generate", "seed")] = None,
+    settings_file: Annotated[Path | None, option("generate", "settings_file")] = None,
+    assignments: Annotated[list[str] | None, option("generate", "assignments")] = None,
     model: options.Model = None,
-    out: Out = None,
+    out: Annotated[Path | None, option("generate", "out")] = None,
 ) -> None:
     """Invent people from a sentence, from quotas or both, and save each as a persona file.
 
     A model makes them one after another, each unlike those before. The files are written when all are made, and no
     existing file is overwritten.
     """
-    import asyncio
-
     from ...models.naming import default_model_name
     from ...personas.files import (
         file_names,
@@ -121,6 +107,7 @@ def generate(
     from ...personas.generation import check_request
     from ...personas.quotas import load_quotas
     from ..views.personas_view import notes, report_generation
+    from .foreground import run_with_models
     from .option_groups import Wanted
     from .request import settings_of
 
@@ -135,21 +122,16 @@ def generate(
         _, notice = default_model_name(settings.model)
         if notice:
             warn(one_line(notice))
-        people = asyncio.run(_made(number, settings, sentence, shares))
+        people = run_with_models(_made(number, settings, sentence, shares))
         names = file_names([generated.persona.name for generated in people])
         heads = [notes(people, n, settings, sentence, quotas) for n in range(number)]
-        files = write_all(
-            folder,
-            {name: persona_text(p.persona, head) for name, p, head in zip(names, people, heads, strict=True)},
-        )
+        texts = {name: persona_text(p.persona, head) for name, p, head in zip(names, people, heads, strict=True)}
+        files = write_all(folder, texts)
     report_generation(people, files)
 
 
 async def _made(number: int, settings: Settings, about: str, quotas: Quotas | None) -> list[Generated]:
     """Make all personas; on a terminal, show each name as soon as the persona is made."""
-    import asyncio
-
-    from ...models.registry import close_models
     from ...personas.generation import generate as made
 
     names: list[str] = []
@@ -159,12 +141,7 @@ async def _made(number: int, settings: Settings, about: str, quotas: Quotas | No
         if on_terminal():
             warn(f"{len(names)} of {number}: {names[-1]}")
 
-    try:
-        return await made(number, settings, about=about, quotas=quotas, made=show)
-    except asyncio.CancelledError:
-        raise Interrupted from None
-    finally:
-        await close_models()
+    return await made(number, settings, about=about, quotas=quotas, made=show)
 
 
 _CONVERT: Final = """\b
@@ -192,22 +169,15 @@ _CONVERT: Final = """\b
 
 _COLUMN: Final = "Write the column and what it becomes, such as --column 'Respondent=name'."
 
-Files = Annotated[list[Path], option("convert", "files")]
-MappingName = Annotated[str | None, option("convert", "mapping_name")]
-Columns = Annotated[list[str] | None, option("convert", "columns")]
-ConvertModel = Annotated[str | None, option("convert", "model")]
-Pick = Annotated[list[str] | None, option("convert", "pick")]
-ConvertOut = Annotated[Path | None, option("convert", "out")]
-
 
 @personas.command("convert", epilog=_CONVERT)
 def convert(
-    files: Files,
-    mapping: MappingName = None,
-    columns: Columns = None,
-    out: ConvertOut = None,
-    model: ConvertModel = None,
-    pick: Pick = None,
+    files: Annotated[list[Path], option("convert", "files")],
+    mapping: Annotated[str | None, option("convert", "mapping_name")] = None,
+    columns: Annotated[list[str] | None, option("convert", "columns")] = None,
+    out: Annotated[Path | None, option("convert", "out")] = None,
+    model: Annotated[str | None, option("convert", "model")] = None,
+    pick: Annotated[list[str] | None, option("convert", "pick")] = None,
 ) -> None:
     """Convert descriptions of people from other programs, tables and texts into persona files.
 
@@ -215,11 +185,11 @@ def convert(
     output lists what was taken, what was left out and what stayed empty; nothing is invented. Of a table, the good rows
     are converted and the others listed. The files are written at the end, and no existing file is overwritten.
     """
-    import asyncio
-
+    from ...personas.conversion.conversion import convert as converted
     from ...personas.conversion.conversion import new_place, texts_of
     from ...personas.files import new_folder, write_all
     from ..views.personas_view import report_conversion
+    from .foreground import run_with_models
     from .option_groups import Wanted
     from .request import settings_of
 
@@ -227,7 +197,17 @@ def convert(
         raise InputError("--pick is empty", remedy="Name a person, or leave --pick out to convert all.")
     settings = settings_of(Wanted(arguments={"model": model}))
     with new_folder(out if out is not None else new_place(files)) as folder:
-        conversion = asyncio.run(_converted(files, settings, mapping, _said(columns), model is not None, pick or []))
+        conversion = run_with_models(
+            converted(
+                files,
+                settings,
+                mapping=mapping,
+                columns=_said(columns),
+                read=model is not None,
+                pick=pick or [],
+                told=lambda line: warn(f"persimchat: {line}"),
+            )
+        )
         kept = write_all(folder, texts_of(conversion.people))
     report_conversion(conversion, kept)
 
@@ -241,28 +221,3 @@ def _said(columns: list[str] | None) -> dict[str, str] | None:
     if wrong is not None:
         raise InputError(f"{one_line(wrong)!r} does not say what a column becomes", where="--column", remedy=_COLUMN)
     return {name.strip(): field.strip() for name, _, field in parted}
-
-
-async def _converted(
-    files: list[Path],
-    settings: Settings,
-    mapping: str | None,
-    columns: dict[str, str] | None,
-    read: bool,
-    pick: list[str],
-) -> Conversion:
-    from ...models.registry import close_models
-    from ...personas.conversion.conversion import convert as converted
-
-    try:
-        return await converted(
-            files,
-            settings,
-            mapping=mapping,
-            columns=columns,
-            read=read,
-            pick=pick,
-            told=lambda line: warn(f"persimchat: {line}"),
-        )
-    finally:
-        await close_models()

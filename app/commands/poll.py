@@ -103,13 +103,11 @@ def poll(
 
         notes.insert(0, BY_LOT.replace("This answer is", "These answers are"))
     answers = {part.run or str(config): part.answers() for part in parts}
-    written = []
-    if out is not None:
-        from ...evaluation.tables import write_polls
-
-        written = [write_polls(out, {part.run: part.answers() for part in parts})]
+    from ...evaluation.tables import write_polls
     from ..views.evaluations import polled as shown
     from ..views.tables import finish
+
+    written = [write_polls(out, {part.run: part.answers() for part in parts})] if out is not None else []
 
     def data() -> dict[str, Any]:
         counted = {

@@ -161,8 +161,6 @@ def _agreed(found: list[Deletable]) -> bool:
     for run in found:
         topic = one_line(run.manifest.scenario.topic)
         going = " No ending is recorded: it may still be running." if run.manifest.stop_reason is None else ""
-        memories = (
-            f" Its memories in {run.store} will be deleted, too." if run.store is not None else f" {run.kept}".rstrip()
-        )
-        say(f"{one_line(str(run.folder))}: {topic}.{going}{one_line(memories) and ' ' + one_line(memories)}")
+        memories = one_line(f"Its memories in {run.store} will be deleted, too." if run.store is not None else run.kept)
+        say(f"{one_line(str(run.folder))}: {topic}.{going}{memories and ' ' + memories}")
     return typer.confirm(f"Delete {'this run' if len(found) == 1 else f'these {len(found)} runs'}?")

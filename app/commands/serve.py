@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,8 +16,7 @@ from . import options
 from .options import option
 
 if TYPE_CHECKING:
-    from ...state.companion.place import Place
-    from ...state.settings import Settings
+    from ..web.served_world import ServedWorld
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -41,7 +41,13 @@ def serve(
     world: Annotated[Path | None, option("serve", "world")] = None,
 ) -> None:
     """Serve the web page, where you set up, watch, join and analyse conversations."""
-    serve_pages(host, port, out, library, results, names=name or (), world=world)
+
+    def served(folder: Path) -> ServedWorld:
+        from ..web.served_world import ServedWorld
+
+        return ServedWorld(folder)
+
+    serve_pages(host, port, out, library, results, name or (), partial(served, world) if world is not None else None)
 
 
 def serve_pages(
@@ -50,15 +56,8 @@ def serve_pages(
     out: Path,
     library: Path,
     results: Path,
-    *,
-    names: Sequence[str] = (),
-    world: Path | None = None,
-    place: Place | None = None,
-    settings: Settings | None = None,
-    person: str = "guest",
-    instructed: bool = True,
-    games: tuple[str, int] | None = None,
-    games_reply: int | None = None,
+    names: Sequence[str],
+    served: Callable[[], ServedWorld] | None,
 ) -> None:
     """Serve the pages, and a world if there is one, until the server is stopped.
 
@@ -69,13 +68,7 @@ def serve_pages(
         library: the folder of the user's own personas.
         results: the folder of experiments.
         names: by which a reverse proxy is reached.
-        world: the folder of a world; None for none.
-        place: the place of a new world.
-        settings: of the world's talks; None: those with which it was last opened.
-        person: who talks if a client does not say.
-        instructed: whether a client's system messages reach the agents, as data.
-        games: host and port for games over UDP; None for none.
-        games_reply: the port that answers to games go to; None: the sender's own.
+        served: makes the world that is served beside, once what the pages need is loaded; None for none.
 
     Raises:
         InputError: the address cannot be used, a folder cannot be written, or the world cannot be opened.
@@ -90,13 +83,6 @@ def serve_pages(
         raise
     finally:
         gc.enable()
-    served = None
-    if world is not None:
-        from ...state.companion import person_name
-        from ..web.served_world import ServedWorld
-        from ..web.v1.app import Manner
-
-        manner = Manner(person=person_name(person), instructed=instructed)
-        served = ServedWorld(world, place, settings, manner, games, games_reply)
+    world = served() if served is not None else None
     gc.freeze()  # what is loaded by now stays, so the garbage collector need not look through it
-    host_pages(host, port, web_context(out, library, results), say, served, names)
+    host_pages(host, port, web_context(out, library, results), say, world, names)

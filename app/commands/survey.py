@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..output import say, say_object, warn
+from ..output import help_alone, say, say_object, warn
 from .options import OUT, JsonObject, RunsIn, option
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ _SYSTEM: Final = "system"
 survey = typer.Typer(help="Let people rate conversations, blind, and read what they say.", invoke_without_command=True)
 
 
-@survey.callback()
-def _which(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        say(context.get_help())
+survey.callback()(help_alone)
 
 
 @survey.command("make", epilog=_MAKE)
@@ -239,7 +236,7 @@ def read(
     """
     from ...evaluation.statistics.intervals import stats
     from ...evaluation.survey.key import read_key
-    from ...evaluation.survey.results import check_items, read_answers, survey_result
+    from ...evaluation.survey.results import check_items, read_answers, survey_result, write_tables
 
     stats()
     key = read_key(folder)
@@ -247,11 +244,7 @@ def read(
     if out is not None:
         _check_apart(out, folder)
     found = survey_result(key, read_answers(responses, key))
-    written = []
-    if out is not None:
-        from ...evaluation.survey.results import write_tables
-
-        written = write_tables(found, out)
+    written = write_tables(found, out) if out is not None else []
     from ..views.studies import survey as shown
     from ..views.tables import finish
 

@@ -15,7 +15,7 @@ from ...runs.companion.world import World
 from ...state.companion import Happening, Tie
 from ...state.errors import InputError, ModelError, PerSimChatError, suggestion
 from ...state.plain_text import clean, one_line, shortened
-from ..output import Interrupted, OutputClosed, warn
+from ..output import CtrlC, CtrlD, Interrupted, OutputClosed, warn
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "/end": ("", "end the talk; the next words begin another one"),
@@ -315,27 +315,19 @@ async def _piped() -> AsyncIterator[str]:
         yield line
 
 
-class _CtrlC(Exception):
-    """The key that interrupts."""
-
-
-class _CtrlD(Exception):
-    """The key that leaves."""
-
-
 async def _typed(companion: Companion) -> AsyncIterator[str]:
     """The lines that a person types in a terminal."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.patch_stdout import patch_stdout
 
-    session: Any = PromptSession(erase_when_done=False, interrupt_exception=_CtrlC, eof_exception=_CtrlD)
+    session: Any = PromptSession(erase_when_done=False, interrupt_exception=CtrlC, eof_exception=CtrlD)
     with patch_stdout(raw=True):
         while True:
             try:
                 yield await session.prompt_async(f"{one_line(companion.person)}: ", handle_sigint=False)
-            except _CtrlC:
+            except CtrlC:
                 raise Interrupted from None
-            except _CtrlD:
+            except CtrlD:
                 return
 
 

@@ -22,13 +22,13 @@ from ...runs.control import Control
 from ...runs.events import Event, Started
 from ...state.errors import InputError
 from ...state.plain_text import one_line
-from ..output import Interrupted, is_unicode
+from ..output import CtrlC, CtrlD, Interrupted, is_unicode
 from ..views.lead import Lead
 from ..views.picture import Picture
 from ..views.text import cost, tokens
 from ..views.transcript import Transcript
 from .console_lines import completions
-from .taking_part import Listening, carry_out
+from .taking_part import TakingPart, carry_out
 
 TURN: Final = "turn"
 PLAIN: Final = ""
@@ -66,7 +66,9 @@ class Area:
         if asked is not None:
             name, what = one_line(asked[0]), asked[1]
             first = (TURN, _QUESTIONS[what].format(name))
-        needs = ", ".join(f"{one_line(name)} {need}" for name, need in sorted(self._now.needs.items(), key=_by_need))
+        needs = ", ".join(
+            f"{one_line(name)} {need}" for name, need in sorted(self._now.needs.items(), key=lambda one: -one[1])
+        )
         parts = [
             f"turn {self._now.said}/{self._now.limit}" if self._now.limit else "",
             f"need to talk: {needs}" if needs else "",
@@ -87,10 +89,6 @@ class Area:
         return "the agents listen and think" if self._now.needs else "everybody wakes up"
 
 
-def _by_need(item: tuple[str, int]) -> int:
-    return -item[1]
-
-
 def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
 
@@ -106,7 +104,7 @@ _REFRESH_S: Final = 0.5
 _STYLE: Final = Style.from_dict({"bottom-toolbar": "noreverse dim", TURN: "reverse bold nodim"})
 
 
-class Console(Listening):
+class Console(TakingPart):
     """Shows a run and reads a line at the same time, in one terminal."""
 
     def __init__(self, control: Control, *, moderating: bool, lead: Lead | None = None) -> None:
@@ -124,8 +122,8 @@ class Console(Listening):
             reserve_space_for_menu=0,
             erase_when_done=True,
             refresh_interval=_REFRESH_S,
-            interrupt_exception=_CtrlC,
-            eof_exception=_CtrlD,
+            interrupt_exception=CtrlC,
+            eof_exception=CtrlD,
         )
 
     # The view
@@ -179,9 +177,9 @@ class Console(Listening):
         while True:
             try:
                 line = await self._session.prompt_async(handle_sigint=False)
-            except _CtrlC:
+            except CtrlC:
                 raise Interrupted from None
-            except _CtrlD:
+            except CtrlD:
                 self._transcript.note("You have left: the run stops when a person has to answer.")
                 return
             try:
@@ -204,18 +202,10 @@ class Console(Listening):
         return found
 
 
-class _CtrlC(Exception):
-    """The key that interrupts."""
-
-
-class _CtrlD(Exception):
-    """The key that leaves."""
-
-
 class _Names(Completer):
     """Completes commands and names."""
 
-    def __init__(self, listening: Listening) -> None:
+    def __init__(self, listening: TakingPart) -> None:
         self._listening = listening
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:

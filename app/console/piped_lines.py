@@ -17,7 +17,7 @@ from ...state.intervention import MOST_COUNTED
 from ...state.plain_text import one_line
 from ..output import warn
 from .console_lines import answers
-from .taking_part import Listening, carry_out
+from .taking_part import TakingPart, carry_out
 
 _PIECE: Final = 65_536
 _LONGEST: Final = 4 * MOST_COUNTED
@@ -92,7 +92,7 @@ def standard_input() -> Lines:
         return Lines(None)
 
 
-class PipedLines(Listening):
+class PipedLines(TakingPart):
     """Carries out lines in their order, and reports errors on standard error.
 
     A line that answers (words without a name before them, or /pass) waits until a person is asked, so a program may

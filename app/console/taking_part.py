@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 from ...runs.control import Control
 from ...runs.events import Event, HandRaised, Started
@@ -10,8 +10,8 @@ from ...state.plain_text import one_line
 from .console_lines import Order, Talk, order, unknown_speaker
 
 
-class Listening:
-    """Follows a run, and carries out the lines that people type.
+class TakingPart(ABC):
+    """A source of the lines that people type: follows a run, and carries them out.
 
     Args:
         control: the run's control.
@@ -24,7 +24,7 @@ class Listening:
         self._raised: frozenset[str] = frozenset()
 
     def take(self, event: Event) -> None:
-        """Update the state with an event."""
+        """Update the state with an event; called with every event before it is shown."""
         if isinstance(event, Started):
             self._started = event
         elif isinstance(event, HandRaised):
@@ -39,17 +39,7 @@ class Listening:
         puts = question["puts"]["ask"] if question is not None and "puts" in question else ""
         return Talk(present, people, self._moderating, self.control.asked, self._raised, story, puts)
 
-
-class TakingPart(Protocol):
-    """A source of the lines that people type."""
-
-    @property
-    def control(self) -> Control:
-        """The run's."""
-
-    def take(self, event: Event) -> None:
-        """Update the state with an event; called with every event before it is shown."""
-
+    @abstractmethod
     async def read(self) -> None:
         """Carry out what people type, from the beginning of the run to the end of the input.
 

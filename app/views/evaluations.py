@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
-from rich.console import Group, RenderableType
+from rich.console import Group, RenderableType, group
 from rich.padding import Padding
 from rich.text import Text
 
@@ -124,13 +124,12 @@ def as_data(estimate: Estimate) -> dict[str, Any]:
 # Polls
 
 
-def polled(poll: Poll, answers: Mapping[str, Sequence[PollAnswer]], look: Look, notes: Iterable[str]) -> RenderableType:
+@group()
+def polled(
+    poll: Poll, answers: Mapping[str, Sequence[PollAnswer]], look: Look, notes: Iterable[str]
+) -> Iterator[RenderableType]:
     """The answers to a poll, by run."""
-    asked = heading(look, f"{poll.ask} ({poll.described}; poll {poll.id})")
-    return Group(asked, *_answered(poll, answers, look), *map(look, notes))
-
-
-def _answered(poll: Poll, answers: Mapping[str, Sequence[PollAnswer]], look: Look) -> Iterator[RenderableType]:
+    yield heading(look, f"{poll.ask} ({poll.described}; poll {poll.id})")
     for run, rows in answers.items():
         turns = sorted({row.turn for row in rows})
         named = {row.agent: None for row in rows}
@@ -146,6 +145,7 @@ def _answered(poll: Poll, answers: Mapping[str, Sequence[PollAnswer]], look: Loo
         each = ([str(one.turn), _summed(one), str(one.n), reasons(one.missing)] for one in counted)
         yield table(look, "How often", ("turn", "answers", "n", "missing"), each)
         yield Text("")
+    yield from map(look, notes)
 
 
 def _given(rows: Sequence[PollAnswer]) -> str:
@@ -170,12 +170,9 @@ _FLOOR: Final = (
 )
 
 
-def people(found: Sequence[Likeness], over: Together | None, look: Look) -> RenderableType:
+@group()
+def people(found: Sequence[Likeness], over: Together | None, look: Look) -> Iterator[RenderableType]:
     """All questions, then what they say at once."""
-    return Group(*_likenesses(found, over, look))
-
-
-def _likenesses(found: Sequence[Likeness], over: Together | None, look: Look) -> Iterator[RenderableType]:
     for one in found:
         yield from _likeness(one, look)
     if over is not None:
@@ -223,12 +220,9 @@ def _likeness(one: Likeness, look: Look) -> Iterator[RenderableType]:
 # Positions
 
 
-def stances(found: Mapping[str, Sequence[Stances]], look: Look) -> RenderableType:
+@group()
+def stances(found: Mapping[str, Sequence[Stances]], look: Look) -> Iterator[RenderableType]:
     """The positions of runs, by run, and what the figures mean."""
-    return Group(*_sources(found, look))
-
-
-def _sources(found: Mapping[str, Sequence[Stances]], look: Look) -> Iterator[RenderableType]:
     for run, sources in found.items():
         for one in sources:
             title = one.where[0].upper() + one.where[1:]
@@ -266,12 +260,9 @@ def _source(title: str, one: Stances, look: Look) -> Iterator[RenderableType]:
 # Focus groups
 
 
-def guide(found: GroupSummary, look: Look, notes: Iterable[str]) -> RenderableType:
+@group()
+def guide(found: GroupSummary, look: Look, notes: Iterable[str]) -> Iterator[RenderableType]:
     """The summary of a focus group."""
-    return Group(*_guided(found, look), *map(look, notes))
-
-
-def _guided(found: GroupSummary, look: Look) -> Iterator[RenderableType]:
     for one in found.positions:
         yield from _positions(one, look)
     for answers in found.answers:
@@ -283,6 +274,7 @@ def _guided(found: GroupSummary, look: Look) -> Iterator[RenderableType]:
         yield look(f"Themes by {listed(found.judges)}; every quote was checked against what was said{left}.")
     else:
         yield look("No model was asked for themes: shown are words that participants share. --by MODEL finds themes.")
+    yield from map(look, notes)
 
 
 def _positions(one: Positions, look: Look) -> Iterator[RenderableType]:

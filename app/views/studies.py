@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.console import Group, RenderableType
+from rich.console import Group, RenderableType, group
 from rich.table import Table
 from rich.text import Text
 
@@ -181,12 +181,9 @@ def _fine(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.3f}".replace("-", "−")
 
 
-def diversity(chosen: Chosen, found: Diversity, look: Look) -> RenderableType:
+@group()
+def diversity(chosen: Chosen, found: Diversity, look: Look) -> Iterator[RenderableType]:
     """All tables, what was left out, and what the figures mean."""
-    return Group(*_diversity(chosen, found, look))
-
-
-def _diversity(chosen: Chosen, found: Diversity, look: Look) -> Iterator[RenderableType]:
     cases, settings = len(found.cases.sets), [one.label for one in found.cases.settings]
     dialogues = sum(len(each) for by_setting in found.cases.sets.values() for each in by_setting.values())
     head = f"{count(dialogues, 'dialogue')} in {count(cases, 'case')}, {count(len(settings), 'setting')}"
@@ -379,11 +376,6 @@ _ABOUT: Final = (
 )
 
 
-def companion(plan: Plan, rows: Sequence[Row], look: Look) -> RenderableType:
-    """The measures, by number of talks where these differ."""
-    return Group(*_measures(rows, look))
-
-
 def companion_data(plan: Plan, rows: Sequence[Row]) -> dict[str, Any]:
     """The same for `--json`, with every row."""
     measures = [{"run": group, "measure": name, **asdict(summed_up(own, name))} for group, name, own in _groups(rows)]
@@ -391,7 +383,9 @@ def companion_data(plan: Plan, rows: Sequence[Row]) -> dict[str, Any]:
     return {"measures": measures, **timed, "rows": [asdict(row) for row in rows]}
 
 
-def _measures(rows: Sequence[Row], look: Look) -> Iterator[RenderableType]:
+@group()
+def companion(rows: Sequence[Row], look: Look) -> Iterator[RenderableType]:
+    """The measures, by number of talks where these differ."""
     plain = [(group, name, own) for group, name, own in _groups(rows) if group != "latency"]
     if plain:
         estimates = [(group, name, summed_up(own, name)) for group, name, own in plain]

@@ -59,9 +59,7 @@ def used(totals: Totals) -> str:
 
 def ending(stopped: Stopped) -> str:
     """Why and after how many utterances a run ended, on one line."""
-    if (
-        stopped.source in BASELINES
-    ):  # the method's own words: its rounds are over, but the message limit was not reached
+    if stopped.source in BASELINES:  # in the method's words: its rounds are over, not the message limit reached
         return one_line(stopped.detail).rstrip(".")
     why = why_over(stopped.reason)
     if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
@@ -79,10 +77,10 @@ def concluded(conclusion: Concluded) -> tuple[str, str, str]:
     """A debate's conclusion in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
     heading = conclusion_heading(conclusion.consensus, conclusion.by, conditional=bool(conclusion.conditional))
-    condition = (
-        f"; {t('transcript.conditions').lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
-    )
-    return heading, f"{one_line(conclusion.answer)}{condition}", f"held by {held}" if held else ""
+    answer = one_line(conclusion.answer)
+    if conclusion.conditional:
+        answer += f"; {t('transcript.conditions').lower()}: {one_line(conclusion.conditional)}"
+    return heading, answer, f"held by {held}" if held else ""
 
 
 def models_in_words(models: Mapping[str, str]) -> str:

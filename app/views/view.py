@@ -174,17 +174,13 @@ def view_for(
         from ..console.console import Console
 
         console = Console(control, moderating=moderate, lead=lead)
-        return (_for_players(console) if people else console), console
+        return (PlayersView(console) if people else console), console
     from ..console.piped_lines import PipedLines, standard_input
 
     lines = PipedLines(control, standard_input(), moderating=moderate)
     if form == "text" and people:
-        return _for_players(_reading(lead)), lines
+        return PlayersView(_reading(lead)), lines
     return _watching(form, lead), lines
-
-
-def _for_players(view: NotingView) -> View:
-    return PlayersView(view)
 
 
 def _watching(form: Form, lead: Lead | None) -> View:

@@ -13,7 +13,7 @@ from ...state.plain_text import capitalised
 from .board import Board
 from .context import Viewing, WebContext
 from .frame import Frame, disclaimer
-from .widgets import centred, errors_shown
+from .widgets import centred, errors_shown, text_button
 from .words import t
 
 if TYPE_CHECKING:
@@ -140,4 +140,4 @@ def _nothing(why: str) -> None:
     Frame(t("common.missing"))
     with centred("search_off", t("common.missing")):
         ui.label(capitalised(why)).classes("muted")
-        ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")
+        text_button(t("common.runs"), lambda: ui.navigate.to("/runs"), look="unelevated")

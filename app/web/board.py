@@ -184,10 +184,8 @@ class Board:
                 self.lines.append(event)
                 if isinstance(event, Judged):
                     self.verdicts.append(event)
-                elif (
-                    isinstance(event, Silenced) and event.step == "speak"
-                ):  # what the speaker has said so far is dropped
-                    self._settle()
+                elif isinstance(event, Silenced) and event.step == "speak":
+                    self._settle()  # what the speaker has said so far is dropped
             case Happened():
                 self.happenings.append(event)
             case Analysed():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -119,7 +121,7 @@ class Frame:
                 if address == here:
                     link.props["aria-current"] = "page"
             ui.space()
-            with ui.button(color=None).props("flat stack no-caps aria-haspopup=menu").classes("rail-item") as gear:
+            with ui.button(color=None).props("flat stack aria-haspopup=menu").classes("rail-item") as gear:
                 ui.icon("settings", size="22px").props("aria-hidden=true")
                 ui.label(t("common.preferences"))
                 with ui.menu().props("role=menu"):
@@ -140,16 +142,24 @@ class Frame:
         models = item("memory", t("common.models"), href="/models")
         if _here() == "/models":
             models.props("active aria-current=page")
-        item("dark_mode", t("common.dark"), self._turn_dark)
+        item("dark_mode", t("common.dark"), lambda: self._dark.set_value(not self._dark.value))
         ui.separator()
-        self._languages()
-
-    def _languages(self) -> None:
         for code, name in LANGUAGES.items():
             ui.menu_item(name, lambda code=code: _speak(code))
 
-    def _turn_dark(self) -> None:
-        self._dark.set_value(not self._dark.value)
+
+@contextmanager
+def page(heading: str, width: int) -> Iterator[Frame]:
+    """A page that is one column in the middle, at most so many pixels wide, to be filled."""
+    frame = Frame(heading)
+    ui.query(".nicegui-content").classes("p-0")
+    with ui.column().classes(f"w-full max-w-[{width}px] mx-auto p-4 gap-4"):
+        yield frame
+
+
+def page_title(text: str) -> None:
+    """The heading of a page."""
+    ui.label(text).classes("text-2xl font-bold").props("role=heading aria-level=1")
 
 
 def _here() -> str:
@@ -170,10 +180,8 @@ class _Faults:
         """Show a message without details; the terminal shows the fault."""
         if not self._notified:
             self._notified = True
-            close = t("common.close")
-            ui.notify(
-                t("common.fault"), type="negative", position="top", multi_line=True, timeout=0, close_button=close
-            )
+            told, close = t("common.fault"), t("common.close")
+            ui.notify(told, type="negative", position="top", multi_line=True, timeout=0, close_button=close)
 
 
 def _speak(code: str) -> None:

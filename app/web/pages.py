@@ -10,8 +10,8 @@ from nicegui import ui
 
 from .chat.composer import composer
 from .chat.conversation import Conversation
-from .chat.status import run_status
-from .chat.story import StoryTranscript, StoryView, stage_bar
+from .chat.status import RunStatus
+from .chat.story import StageBar, StoryTranscript, StoryView
 from .chat.story_panel import rooms_part, standing_part
 from .context import Viewing
 from .frame import Frame, disclaimer
@@ -20,7 +20,7 @@ from .panel.mind import mind_part
 from .panel.people import people_part
 from .past.actions import run_actions
 from .past.other_lines import OtherLines
-from .past.time_bar import time_bar
+from .past.time_bar import TimeBar
 from .widgets import named, word_button
 from .words import t
 
@@ -128,7 +128,7 @@ class Panes:
 
     def _view(self, key: str, name: str, icon: str) -> None:
         button = ui.button(name, icon=icon, on_click=lambda: self._go(key), color=None)
-        self._views[key] = button.props("flat stack no-caps").classes("nav-view")
+        self._views[key] = button.props("flat stack").classes("nav-view")
 
     async def _go(self, key: str) -> None:
         """Show a view on a phone."""
@@ -184,7 +184,7 @@ async def conversation_page(viewing: Viewing) -> None:
     panes = Panes(viewing, parts)
     with panes.main:
         Conversation(viewing, frame.actions, OtherLines(viewing).below)
-        time_bar(viewing)
+        TimeBar(viewing)
         composer(viewing)
     _finish(frame, viewing, panes)
 
@@ -209,9 +209,9 @@ async def story_page(view: StoryView) -> None:
         head = ui.element("div").classes("w-full")
         transcript = StoryTranscript(view, frame.actions, None if played else OtherLines(viewing).below)
         with head:
-            stage_bar(view, transcript.go)
+            StageBar(view, transcript.go)
         if not played:
-            time_bar(viewing)
+            TimeBar(viewing)
         composer(viewing, player=(lambda: view.eyes or "") if played else None)
     _finish(frame, viewing, panes, secret=played)
 
@@ -221,7 +221,7 @@ def _finish(frame: Frame, viewing: Viewing, panes: Panes, *, secret: bool = Fals
     with panes.main:
         disclaimer()
     with frame.status:
-        run_status(viewing, secret=secret)
+        RunStatus(viewing, secret=secret)
     with frame.actions:
         if not secret:
             run_actions(viewing)

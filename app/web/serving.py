@@ -36,6 +36,7 @@ from ...runs.folder.run_folder import check_out
 from ...state.errors import InputError
 from ...state.plain_text import capitalised
 from ...state.settings import Settings
+from ..refusals import refusals_told
 from .addresses import register
 from .context import WebContext
 from .live_runs import LiveRuns
@@ -415,14 +416,8 @@ def host_pages(
     """
     called = frozenset(map(_name, names))
     check_out(web.runs.out)
-    try:
+    with refusals_told("the library cannot be written", web.library, "Choose another: --library."):
         secret = secret_in(web.library / ".web")
-    except OSError as error:
-        raise InputError(
-            f"the library cannot be written: {error.strerror}",
-            where=str(web.library),
-            remedy="Choose another: --library.",
-        ) from error
     token = None if host in LOOPBACK and not called else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
     listening = _listen(host, port)
     with listening, suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown; this is the normal end
@@ -507,10 +502,6 @@ class _Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    try:
+    with refusals_told("the server cannot listen there", f"{host}:{port}", "Choose another --port."):
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=128)
-    except OSError as error:
-        raise InputError(
-            f"the server cannot listen there: {error.strerror}", where=f"{host}:{port}", remedy="Choose another --port."
-        ) from error

@@ -165,9 +165,8 @@ class Watched:
 
     def summary(self) -> Summary:
         """The experiment in short."""
-        return Summary(
-            self.name, len(self.cells), self.counts, self.spent, self.driven, self.touched, self.seconds_left
-        )
+        cells = len(self.cells)
+        return Summary(self.name, cells, self.counts, self.spent, self.driven, self.touched, self.seconds_left)
 
     def refresh(self) -> None:
         """Read what has changed. Blocks.

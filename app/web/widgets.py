@@ -21,7 +21,10 @@ SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent tex
 """Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""
 
 FIELD: Final = "outlined dense"
-"""Properties of a field."""
+"""Properties of every field."""
+for _kind in (ui.input, ui.textarea, ui.number, ui.select):
+    _kind.default_props(FIELD)
+ui.button.default_props("no-caps")
 
 
 def named(element: ui.element, name: str) -> ui.element:
@@ -66,9 +69,9 @@ def title(text: str) -> None:
 
 
 @contextmanager
-def card(text: str = "") -> Iterator[ui.column]:
-    """A framed section of a panel, with an optional heading."""
-    with ui.column().classes("surface w-full gap-2 p-3") as box:
+def card(text: str = "", look: str = "") -> Iterator[ui.column]:
+    """A framed section of a panel, with an optional heading, and further classes."""
+    with ui.column().classes(f"surface w-full gap-2 p-3 {look}") as box:
         if text:
             ui.label(text).classes("text-sm font-semibold").props("role=heading aria-level=3")
         yield box
@@ -91,11 +94,33 @@ def menu(icon: str, name: str) -> Iterator[ui.button]:
         yield button
 
 
+def text_button(
+    text: str, on_click: Callable[..., Any] | None = None, *, icon: str = "", look: str = "flat", href: str = ""
+) -> ui.button:
+    """A button with words.
+
+    Args:
+        text: the words.
+        on_click: the action.
+        icon: a picture before them.
+        look: Quasar's `flat`, `outline` or, for what a place is for, `unelevated`; and further properties.
+        href: in place of the action, an address of this server, which the user can also open in another tab.
+    """
+    button = ui.button(text, icon=icon or None, on_click=on_click).props(look)
+    if href:
+        button.props["href"] = reached(href)
+    return button
+
+
+def plain_button(text: str, on_click: Callable[..., Any] | None = None) -> ui.button:
+    """Words that can be pressed, in the colour of the text around them."""
+    return ui.button(text, on_click=on_click, color=None).props("flat dense")
+
+
 def word_button(text: str, name: str, on_click: Callable[..., Any] | None = None, *, icon: str = "") -> ui.button:
     """A quiet button with a word; its longer name, which has the word in it, is for screen readers and as a tooltip."""
-    button = ui.button(text, on_click=on_click, icon=icon or None, color=None).props("flat dense no-caps no-wrap")
-    button.classes("word")
-    named(button, name).props["title"] = name
+    button = ui.button(text, on_click=on_click, icon=icon or None, color=None).props("flat dense no-wrap")
+    named(button.classes("word"), name).props["title"] = name
     return button
 
 
@@ -113,8 +138,7 @@ def word_menu(text: str, name: str = "", *, icon: str = "") -> Iterator[ui.butto
         name: for screen readers, with the word in it; the word itself if it is empty.
         icon: the picture, which stands beside the word otherwise; three dots alone if it is empty.
     """
-    button = word_button(text, name or text, icon=icon).props("aria-haspopup=menu")
-    with button:
+    with word_button(text, name or text, icon=icon).props("aria-haspopup=menu") as button:
         if icon:
             button.classes("brief")
         else:
@@ -163,6 +187,20 @@ def hint(text: str, field: ui.element | None = None) -> ui.label:
     return label
 
 
+@contextmanager
+def anew(box: ui.element) -> Iterator[None]:
+    """Fill a box anew: what was in it is gone."""
+    box.clear()
+    with box:
+        yield
+
+
+def say_in(label: ui.label, text: str) -> None:
+    """Show a text in a label, which is hidden while there is nothing to say."""
+    label.set_text(text)
+    label.set_visibility(bool(text))
+
+
 async def answered(dialog: ui.dialog) -> Any:
     """Show a dialog until it is closed, and remove it; returns its result, None if the page is gone."""
     answer = await dialog
@@ -184,7 +222,7 @@ def nothing_yet(icon: str, heading: str, why: str, begin: str) -> None:
         ui.icon(icon, size="72px", color="primary").props("aria-hidden=true")
         ui.label(heading).classes("text-xl font-semibold").props("role=heading aria-level=2")
         ui.label(why).classes("muted max-w-[46ch]")
-        ui.button(begin, icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
+        text_button(begin, lambda: ui.navigate.to("/"), icon="add", look="unelevated")
 
 
 COPYING_S: Final = 60.0
@@ -277,8 +315,8 @@ def tall_dialog(heading: str, mark: str) -> Iterator[ui.dialog]:
 def dialog_buttons(box: ui.dialog, text: str, on_click: Callable[[], Any], *, icon: str = "") -> ui.button:
     """The last line of a dialog: leave it, or do what it is for; returns the button that does."""
     with ui.row().classes("w-full justify-end gap-2"):
-        ui.button(t("common.cancel"), on_click=box.close).props("flat no-caps")
-        return ui.button(text, icon=icon or None, on_click=on_click).props("unelevated no-caps")
+        text_button(t("common.cancel"), box.close)
+        return text_button(text, on_click, icon=icon, look="unelevated")
 
 
 _LONG: Final = 240
@@ -305,8 +343,7 @@ def menu_made_anew(button: ui.button, fill: Callable[[], Any]) -> None:
     """Let a button open a menu that is filled each time, because what is in it changes."""
 
     def show() -> None:
-        button.clear()
-        with button, ui.menu().props("max-width=420px") as opened:
+        with anew(button), ui.menu().props("max-width=420px") as opened:
             fill()
         opened.open()
 
@@ -342,7 +379,7 @@ async def with_waits(work: Coroutine[Any, Any, _Result]) -> _Result | None:
             whom = ui.label().classes("[overflow-wrap:anywhere]").props("role=status").mark("waiting")
             seconds = ui.label().classes("shrink-0").props("aria-hidden=true")
         with ui.row().classes("w-full justify-end"):
-            ui.button(t("common.cancel"), on_click=lambda: doing.cancel()).props("flat no-caps").mark("stop-waiting")
+            text_button(t("common.cancel"), lambda: doing.cancel()).mark("stop-waiting")
 
     def show(waits: list[Waiting]) -> None:
         box.set_value(bool(waits))

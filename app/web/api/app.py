@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ..context import WebContext
 from . import resources, runs
-from .bodies import add_problems, problem
+from .bodies import METHODS, add_problems, problem
 from .events import stream
 
 _ROUTERS: Final = (
@@ -27,7 +27,6 @@ _ROUTERS: Final = (
     resources.models,
     resources.companions,
 )
-_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 class Health(BaseModel):
@@ -62,7 +61,7 @@ def api_app(web: WebContext) -> FastAPI:
         """Whether the server is up: for proxies and containers, without a token."""
         return Health()
 
-    @api.api_route("/api/{rest:path}", methods=list(_METHODS), include_in_schema=False)
+    @api.api_route("/api/{rest:path}", methods=list(METHODS), include_in_schema=False)
     async def nothing(request: Request) -> JSONResponse:
         """Answer unknown addresses of the API."""
         at = [route for route in routes if route.path_regex.match(request.url.path)]

@@ -22,6 +22,7 @@ from ..background import TakesTooLong
 from ..shared.runs import ClosedError
 from ..watching import NoExperimentError
 
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 MOST_VALUES: Final = 50_000
 MOST_LEVELS: Final = 50
 _LONGEST_NUMBER: Final = 40

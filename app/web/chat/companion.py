@@ -23,13 +23,13 @@ from ....state.errors import PerSimChatError
 from ....state.folders import WORLDS
 from ....state.plain_text import clean, one_line
 from ..context import WebContext
-from ..frame import Frame, disclaimer
+from ..frame import Frame, disclaimer, page, page_title
 from ..pairs import Pair
 from ..shared.formats import joined
 from ..widgets import (
     EMOTION_COLOURS,
-    FIELD,
     MODERATOR,
+    anew,
     avatar,
     bar,
     card,
@@ -41,7 +41,9 @@ from ..widgets import (
     follow,
     icon_button,
     named,
+    say_in,
     sent_with_enter,
+    text_button,
 )
 from ..words import t
 from .companion_memory import Course, Day, Remembered, doing_in_words, moment
@@ -111,22 +113,13 @@ async def companion_page(web: WebContext, agent: str, person: str) -> None:
     _talk_page(web, web.world, pair)
 
 
-def _column() -> ui.column:
-    """The page without a talk: a narrow column under the name of the page, to be filled."""
-    Frame(t("common.companion"))
-    ui.query(".nicegui-content").classes("p-0")
-    with ui.column().classes("w-full max-w-[760px] mx-auto p-4 gap-4") as column:
-        ui.label(t("common.companion")).classes("text-2xl font-bold").props("role=heading aria-level=1")
-    return column
-
-
 def _closed(worlds: list[Found]) -> None:
-    with _column():
+    with page(t("common.companion"), 760):
+        page_title(t("common.companion"))
         with ui.column().classes("w-full gap-1"):
             ui.label(t("companion.closed")).classes("text-lg font-semibold").props("role=heading aria-level=2")
             ui.label(t("companion.closed_why")).classes("muted")
-        with card(t("companion.worlds")) as box:
-            box.classes("px-4")
+        with card(t("companion.worlds"), "px-4"):
             if worlds:
                 ui.label(t("companion.open_one")).classes("text-sm")
             else:
@@ -138,18 +131,18 @@ def _closed(worlds: list[Found]) -> None:
                     ui.label(served).classes("text-sm muted words")
                 else:
                     command(shlex.join(["persimchat", "serve", "--world", str(one.folder)]))
-        with card(t("companion.new_world")) as box:
-            box.classes("px-4")
+        with card(t("companion.new_world"), "px-4"):
             command(_NEW)
         disclaimer()
 
 
 def _choose(world: World, agent: str, problem: str = "") -> None:
     """The page on which the person gives a name and chooses an agent."""
-    with _column():
+    with page(t("common.companion"), 760):
+        page_title(t("common.companion"))
         ui.label(t("companion.about", world=one_line(world.place.world))).classes("muted")
         name = ui.input(t("companion.your_name"), value=str(app.storage.user.get(_KEPT, "")))
-        name.props(f"{FIELD} maxlength={LONGEST_PERSON} autocomplete=off").classes("w-full max-w-sm").mark("person")
+        name.props(f"maxlength={LONGEST_PERSON} autocomplete=off").classes("w-full max-w-sm").mark("person")
         if problem:
             ui.label(problem).classes("text-sm text-negative words").props("role=alert")
         ui.label(t("companion.name_why")).classes("text-xs muted")
@@ -166,13 +159,13 @@ def _choose(world: World, agent: str, problem: str = "") -> None:
         order = [one.name for one in agents]
         with ui.column().classes("w-full gap-3").props("role=list"):
             for one in agents:
-                with card() as box:
-                    box.props("role=listitem").classes("px-4")
+                with card(look="px-4") as box:
+                    box.props("role=listitem")
                     with ui.row().classes("w-full items-center gap-3 no-wrap"):
                         avatar(one.name, colour(one.name, order))
                         ui.label(one_line(one.name)).classes("font-semibold grow min-w-0 break-words")
-                        button = ui.button(t("companion.talk"), icon="chat", on_click=partial(talk, one.name))
-                        button.props("unelevated no-caps" if one.name == agent or not agent else "outline no-caps")
+                        look = "unelevated" if one.name == agent or not agent else "outline"
+                        button = text_button(t("companion.talk"), partial(talk, one.name), icon="chat", look=look)
                         named(button, t("companion.talk_with", agent=one_line(one.name)))
                     ui.label(clean(one.description)).classes("text-sm muted persona-text")
         disclaimer()
@@ -210,10 +203,8 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
         seen = pair.revision
         if pair.gone:
             timer.cancel()
-            box.clear()
-            with box, centred("delete_forever", t("companion.forgotten", agent=agent)):
-                other = ui.button(t("companion.other"), on_click=lambda: ui.navigate.to("/companion"))
-                other.props("unelevated no-caps")
+            with anew(box), centred("delete_forever", t("companion.forgotten", agent=agent)):
+                text_button(t("companion.other"), lambda: ui.navigate.to("/companion"), look="unelevated")
             return
         for draw in parts:
             draw()
@@ -233,7 +224,7 @@ def _phone_bar() -> None:
                 "() => { const d = document.querySelector('.duo'); "
                 f"d.className = d.className.replace(/shows-\\w+/, 'shows-{key}') }}"
             )
-            button = ui.button(t(name), icon=icon, color=None).props("flat stack no-caps").classes("nav-view")
+            button = ui.button(t(name), icon=icon, color=None).props("flat stack").classes("nav-view")
             button.on("click", js_handler=show)
 
 
@@ -296,8 +287,7 @@ class Head:
         fill(self._bar, pair.trust / _MOST_TRUST)
 
     def _draw_face(self, emotion: Label) -> None:
-        self._face.style(f"--c:{COLOURS[emotion]}").clear()
-        with self._face:
+        with anew(self._face.style(f"--c:{COLOURS[emotion]}")):
             ui.element("circle").props("cx=32 cy=32 r=30").classes("head")
             for shape in expressions()[emotion]:
                 drawn = ui.element(shape.get("tag", "path")).classes(shape.get("class", ""))
@@ -382,15 +372,15 @@ class Composer:
                 self._words.props["placeholder"] = t("companion.say_to", agent=one_line(pair.companion.agent))
             with ui.row().classes("w-full items-end gap-2 no-wrap") as self._event_row:
                 self._event = ui.input(placeholder=t("companion.event_example"))
-                self._event.props(f"{FIELD} maxlength={_LONGEST_EVENT}").classes("grow").mark("event")
+                self._event.props(f"maxlength={_LONGEST_EVENT}").classes("grow").mark("event")
                 named(self._event, t("companion.event_what"))
                 sent_with_enter(self._event, self._happen)
                 self._happens = icon_button("bolt", t("companion.event_send"), self._happen).props("color=primary")
             with ui.row().classes("w-full items-center justify-between gap-2 no-wrap"):
                 self._toggle = ui.button(t("companion.event"), icon="bolt", on_click=self._show_event)
-                self._toggle.props("flat dense no-caps aria-expanded=false").classes("text-sm")
+                self._toggle.props("flat dense aria-expanded=false").classes("text-sm")
                 self._end = ui.button(t("companion.end"), icon="waving_hand", on_click=pair.end)
-                self._end.props("flat dense no-caps").classes("text-sm")
+                self._end.props("flat dense").classes("text-sm")
             ui.label(t("companion.notice")).classes("text-xs muted text-center w-full")
         self._event_row.set_visibility(False)
 
@@ -408,8 +398,7 @@ class Composer:
     def sync(self) -> None:
         """Enable what can be done now."""
         pair = self._pair
-        self._problem.set_text(pair.problem)
-        self._problem.set_visibility(bool(pair.problem))
+        say_in(self._problem, pair.problem)
         self._care.set_visibility(pair.care)
         for button in (self._send, self._happens):
             button.set_enabled(not pair.answering)

@@ -16,7 +16,7 @@ from ....state.errors import PerSimChatError
 from ....state.plain_text import clean, one_line
 from ..pairs import Pair
 from ..shared.formats import joined
-from ..widgets import FIELD, answered, card, dialog, dialog_buttons, errors_shown, icon_button, named
+from ..widgets import anew, answered, card, dialog, dialog_buttons, errors_shown, icon_button, named, text_button
 from ..words import t
 
 _WIDTH: Final = 300
@@ -102,8 +102,7 @@ class Day:
             return
         self._drawn = (plan, at)
         self._none.set_visibility(not plan)
-        self._box.clear()
-        with self._box:
+        with anew(self._box):
             for index, entry in enumerate(plan):
                 self._entry(entry["start"], entry["activity"], entry["place"], now=index == at)
 
@@ -148,7 +147,7 @@ class Remembered:
         with card(t("companion.forget_title")):
             ui.label(t("companion.forget_what", agent=self._agent)).classes("text-sm")
             button = ui.button(t("companion.forget"), icon="delete_forever", on_click=self._ask_forget)
-            button.props("outline no-caps color=negative").classes("self-start").mark("forget-me")
+            button.props("outline color=negative").classes("self-start").mark("forget-me")
 
     def sync(self) -> None:
         """Draw the lines anew if something has changed."""
@@ -183,7 +182,7 @@ class Remembered:
                 if tie.last_met:
                     ui.label(t("companion.last_met", when=moment(tie.last_met))).classes("text-xs muted")
                 if tie.talks > 1:
-                    ui.button(t("companion.all_talks"), on_click=self._show_talks).props("flat dense no-caps")
+                    text_button(t("companion.all_talks"), self._show_talks, look="flat dense")
 
     def _fact(self, fact: Fact) -> None:
         with (
@@ -234,12 +233,12 @@ class Remembered:
                         with ui.element("li"):
                             ui.label(moment(at)).classes("text-xs muted")
                             ui.label(clean(summary)).classes("text-sm words")
-                ui.button(t("common.close"), on_click=box.close).props("flat no-caps").classes("self-end")
+                text_button(t("common.close"), box.close).classes("self-end")
 
     async def _ask_edit(self, fact: Fact) -> None:
         with self._outside, dialog(t("companion.edit_title"), "w-[28rem]") as box:
             ui.label(t("companion.edit_why", person=self._person)).classes("text-sm muted")
-            field = ui.textarea(t("companion.statement"), value=fact.statement).props(f"{FIELD} autogrow")
+            field = ui.textarea(t("companion.statement"), value=fact.statement).props("autogrow")
             field.props(f"maxlength={_LONGEST}").classes("w-full").mark("statement")
             dialog_buttons(box, t("companion.save"), lambda: box.submit(field.value))
         statement = await answered(box)
@@ -260,8 +259,7 @@ class Remembered:
         with self._outside, dialog(t("companion.forget_title"), "w-[28rem]") as box:
             ui.label(t("companion.forget_does", agent=self._agent)).classes("text-sm")
             ui.label(t("companion.forget_not")).classes("text-sm muted")
-            field = ui.input(t("companion.forget_name", person=self._person)).props(FIELD).classes("w-full")
-            field.mark("forget-name")
+            field = ui.input(t("companion.forget_name", person=self._person)).classes("w-full").mark("forget-name")
             button = dialog_buttons(box, t("companion.forget"), lambda: box.submit(True))
             button.props("color=negative").mark("forget-now").bind_enabled_from(field, "value", self._is_name)
         if await answered(box):

@@ -13,7 +13,7 @@ from ....state.wording import listed
 from ..board import Board
 from ..context import Viewing
 from ..shared.runs import SECONDS, pace_words
-from ..widgets import FIELD, brief_button, dialog, dialog_buttons, follow, word_menu
+from ..widgets import anew, brief_button, dialog, dialog_buttons, follow, say_in, text_button, word_menu
 from ..words import t
 from .resuming import draw_inactive_bar
 from .speaking import Speaking, act, composer_bar
@@ -139,8 +139,7 @@ class _Composer:
             with ui.row().classes("w-full items-center gap-2 no-wrap") as self._back_in_time:
                 ui.icon("history", size="18px", color="primary").props("aria-hidden=true")
                 self._looking = ui.label().classes("text-sm grow")
-                self._newest = ui.button(on_click=lambda: viewing.go_to(None)).mark("newest")
-                self._newest.props("flat dense no-caps")
+                self._newest = text_button("", lambda: viewing.go_to(None), look="flat dense").mark("newest")
             with ui.column().classes("w-full gap-2") as self._live:
                 self._draw_live(baseline)
             self._over = ui.column().classes("w-full")
@@ -194,15 +193,13 @@ class _Composer:
             self.speaking.sync()
         hands = t("chat.hand_up", who=listed(sorted(board.hands))) if board.hands else ""
         note = " ".join(filter(None, (self._controls.sync(), hands)))
-        self._note.set_text(note)
-        self._note.set_visibility(bool(note))
+        say_in(self._note, note)
 
     def _draw_over(self) -> None:
         stands = (self._viewing.board.stopped, self._viewing.board.error)
         if stands != self._over_drawn:
             self._over_drawn = stands
-            self._over.clear()
-            with self._over:
+            with anew(self._over):
                 draw_inactive_bar(self._viewing)
 
 
@@ -229,7 +226,7 @@ def moderator_menu(viewing: Viewing) -> None:
 def _change_topic(viewing: Viewing) -> None:
     heading = t("chat.change_topic").rstrip("…")
     with dialog(heading, "w-[30rem]") as box:
-        topic = ui.textarea(t("chat.new_topic")).props(f"{FIELD} autogrow autofocus").classes("w-full")
+        topic = ui.textarea(t("chat.new_topic")).props("autogrow autofocus").classes("w-full")
 
         def change() -> None:
             changed = act(viewing, lambda live: live.control.change_topic(topic.value or ""), t("chat.topic_next"))

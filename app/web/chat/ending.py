@@ -22,7 +22,7 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.navigation import interview_of, printed_summary_of
 from ..shared.runs import questions_about
-from ..widgets import FIELD, card, colour, errors_shown, item, table, tall_dialog
+from ..widgets import anew, card, colour, errors_shown, item, table, tall_dialog, text_button
 from ..words import t
 
 
@@ -162,12 +162,12 @@ def draw_afterwards(viewing: Viewing) -> None:
     agents = [name for name in board.participants if name not in board.people]
     with ui.row().classes("w-full gap-2"):
         if board.started is not None and board.started.guide is not None:
-            button = ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+            button = text_button(t("groups.open"), icon="summarize", look="outline").mark("group-summary")
             button.on_click(lambda: show_group_summary(viewing))
         if agents and not viewing.experiment and viewing.live is None and not board.elsewhere:
-            button = ui.button(t("interview.somebody"), icon="record_voice_over").mark("interview-somebody")
-            button.props("outline no-caps icon-right=expand_more aria-haspopup=menu")
-            with button, ui.menu().props("role=menu"):
+            look = "outline icon-right=expand_more aria-haspopup=menu"
+            button = text_button(t("interview.somebody"), icon="record_voice_over", look=look)
+            with button.mark("interview-somebody"), ui.menu().props("role=menu"):
                 for name in agents:
                     told = t("interview.open", name=one_line(name))
                     item("person", told, href=interview_of(viewing.run, name)).mark("interview-of")
@@ -193,9 +193,8 @@ class _Summary:
         with tall_dialog(t("groups.open"), "groups"):
             with ui.row().classes("w-full items-baseline justify-between gap-x-4 gap-y-1"):
                 ui.label(t("groups.about")).classes("text-sm muted")
-                ui.link(t("groups.print"), printed_summary_of(viewing.run), new_tab=True).classes(
-                    "text-sm text-primary"
-                )
+                link = ui.link(t("groups.print"), printed_summary_of(viewing.run), new_tab=True)
+                link.classes("text-sm text-primary")
             if self._asks:
                 self._asking(found, people=people, shared=shared)
             self._shown = ui.column().classes("w-full gap-3")
@@ -203,7 +202,7 @@ class _Summary:
 
     def _asking(self, found: GroupSummary, *, people: bool, shared: bool) -> None:
         with card(t("groups.more")):
-            self._by = ui.input(t("groups.by")).props(f"{FIELD} maxlength=300").classes("w-full").mark("themes-by")
+            self._by = ui.input(t("groups.by")).props("maxlength=300").classes("w-full").mark("themes-by")
             ui.label(t("groups.by_help")).classes("text-xs muted")
             asked = bool(found.positions) and not shared
             self._positions = ui.checkbox(t("groups.positions"), value=asked).props("dense").mark("ask-positions")
@@ -214,7 +213,7 @@ class _Summary:
             self._people = ui.checkbox(t("groups.with_people")).props("dense")
             self._people.set_visibility(people)
             with ui.row().classes("w-full items-center gap-3"):
-                self._button = ui.button(t("groups.ask"), on_click=self._ask).props("unelevated no-caps").mark("ask")
+                self._button = text_button(t("groups.ask"), self._ask, look="unelevated").mark("ask")
                 self._told = ui.label().classes("text-sm muted grow").props("aria-live=polite").mark("asked")
         for field in (self._positions, self._by, self._people):
             field.on("blur", self.count) if field is self._by else field.on_value_change(self.count)
@@ -257,8 +256,7 @@ class _Summary:
             self._button.props(remove="loading")
 
     def _draw(self, found: GroupSummary) -> None:
-        self._shown.clear()
-        with self._shown:
+        with anew(self._shown):
             for positions in found.positions:
                 if positions.known:
                     _positions(positions)

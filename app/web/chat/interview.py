@@ -23,7 +23,7 @@ from ..frame import Frame, disclaimer
 from ..live_runs import refuse_model_files
 from ..models.picker import ModelPicker
 from ..shared.navigation import interview_of, page_of
-from ..widgets import FIELD, MODERATOR, avatar, colour, named, notify_error
+from ..widgets import MODERATOR, avatar, colour, named, notify_error
 from ..words import t
 from .lines import bubble, draw_turn
 from .speaking import composer_bar, words_field
@@ -122,7 +122,7 @@ def _chooser(run: str, held: Interview, earlier: list[list[InterviewAnswer]]) ->
         title = t("interview.titled", number=rows[0].interview, turn=rows[0].turn, question=short, n=len(rows))
         choices[rows[0].interview] = title
     field = ui.select(choices, value=held.number, label=t("interview.which"))
-    field.props(f"{FIELD} options-dense").classes("w-full").mark("interview")
+    field.props("options-dense").classes("w-full").mark("interview")
     field.on_value_change(
         lambda event: ui.navigate.to(
             interview_of(run, held.agent, None if event.value else held.turn, number=event.value or None)
@@ -157,7 +157,7 @@ class _Talk(Transcript):
             self._line = ui.label(t("interview.by_own")).classes("text-sm [overflow-wrap:anywhere]")
             self._line.props("role=status")
             self._change = ui.button(t("interview.another_model"), on_click=self._toggle).mark("model-change")
-            self._change.props("flat dense no-caps padding='2px 8px' aria-expanded=false")
+            self._change.props("flat dense padding='2px 8px' aria-expanded=false")
         with ui.column().classes("surface w-full p-3 gap-2") as self._models:
             ModelPicker("", self._choose, none=t("interview.own_model"))
             if has_words_of_people(self._held.record):

@@ -16,7 +16,17 @@ from ....state.minds.speech import CORRECTIONS
 from ....state.plain_text import clean, one_line
 from ....state.wording import listed
 from ..board import Board, Line
-from ..widgets import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, avatar, chip, colour, menu_made_anew, named
+from ..widgets import (
+    EMOTION_COLOURS,
+    EMOTION_FACES,
+    MODERATOR,
+    avatar,
+    chip,
+    colour,
+    menu_made_anew,
+    named,
+    plain_button,
+)
 from ..words import number, t, t_or
 
 
@@ -178,7 +188,7 @@ def draw_speaker(name: str, started: Started, look: Callable[[], object] | None)
         if look is None:
             ui.label(shown).classes("text-sm font-semibold break-words min-w-0")
         else:
-            ui.button(shown, on_click=look, color=None).props("flat dense no-caps").classes("who")
+            plain_button(shown, look).classes("who")
         if name not in started.participants:
             chip(t("chat.outside"), MODERATOR)
         elif name in started.people:
@@ -192,9 +202,8 @@ def draw_face(name: str, started: Started, look: Callable[[], object] | None = N
         if name in started.participants:
             avatar(one_line(name), colour(name, started.participants), human=name in started.people)
         else:
-            ui.avatar("campaign", color=None, size="36px", font_size="20px").props("aria-hidden=true").style(
-                f"background:{MODERATOR}; color:var(--on)"
-            )
+            picture = ui.avatar("campaign", color=None, size="36px", font_size="20px").props("aria-hidden=true")
+            picture.style(f"background:{MODERATOR}; color:var(--on)")
     if look is not None:
         face.classes("cursor-pointer").on("click", look)
 
@@ -307,7 +316,7 @@ def _why(said: Uttered, board: Board) -> None:
         ui.label(text).classes("min-w-0 break-words")
         return
     everybody = t("chat.needs", who=all_needs)
-    button = ui.button(text, color=None).props("flat dense no-caps").classes("why-spoken")
+    button = plain_button(text).classes("why-spoken")
     button.props["title"] = everybody
     menu_made_anew(button, lambda: ui.label(everybody).classes("text-sm p-3 break-words"))
 

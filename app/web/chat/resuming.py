@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any, Final
 
 from nicegui import ui
@@ -13,7 +14,7 @@ from ..context import Viewing
 from ..models.picker import ModelPicker
 from ..shared.navigation import experiment_page_of, resume_and_show
 from ..shared.runs import limits_of, read_plan
-from ..widgets import FIELD, dialog, dialog_buttons, errors_shown, icon_button, reached, whole_number
+from ..widgets import dialog, dialog_buttons, errors_shown, icon_button, reached, text_button, whole_number
 from ..words import t
 from .ending import failed
 
@@ -33,12 +34,12 @@ def draw_inactive_bar(viewing: Viewing) -> None:
             told.set_text(t("chat.cell", experiment=viewing.experiment))
             if board.elsewhere:
                 icon_button("refresh", t("chat.load_again"), ui.navigate.reload)
-            button = ui.button(t("chat.to_experiment"), icon="science").props("outline no-caps").classes("shrink-0")
+            button = ui.button(t("chat.to_experiment"), icon="science").props("outline").classes("shrink-0")
             button.props["href"] = reached(experiment_page_of(viewing.experiment))
         elif board.elsewhere:  # a reload of the page shows its progress
             told.set_text(t("chat.elsewhere"))
             button = ui.button(t("chat.load_again"), icon="refresh", on_click=ui.navigate.reload)
-            button.props("outline no-caps").classes("shrink-0")
+            button.props("outline").classes("shrink-0")
         else:
             _resume_buttons(viewing)
 
@@ -47,8 +48,7 @@ def _resume_buttons(viewing: Viewing) -> None:
     board = viewing.board
     more = needs_more(board)
     if failed(board):
-        other = ui.button(t("chat.other_model"), on_click=lambda: ask_for_model(viewing))
-        other.props("flat no-caps").classes("shrink-0")
+        text_button(t("chat.other_model"), lambda: ask_for_model(viewing)).classes("shrink-0")
 
     async def resume() -> None:
         button.disable()
@@ -58,8 +58,7 @@ def _resume_buttons(viewing: Viewing) -> None:
             button.enable()
 
     action = "chat.again" if failed(board) else "chat.resume_more" if more else "chat.resume"
-    button = ui.button(t(action), icon="play_arrow", on_click=resume)
-    button.props("unelevated no-caps").classes("shrink-0")
+    button = text_button(t(action), resume, icon="play_arrow", look="unelevated").classes("shrink-0")
 
 
 def can_resume(board: Board) -> bool:
@@ -116,7 +115,7 @@ def _more_dialog(viewing: Viewing, board: Board, limit: int, held: int | None) -
             fields[name] = ui.number(t(f"chat.resume_{name}"), value=value * 2, min=0)
             least[name] = None
         for field in fields.values():
-            field.props(FIELD).classes("w-full")
+            field.classes("w-full")
         if limits:
             ui.label(t("chat.resume_unlimited")).classes("text-xs muted")
 
@@ -136,13 +135,18 @@ def _more_dialog(viewing: Viewing, board: Board, limit: int, held: int | None) -
                     changes[name] = value
             if any(field.error for field in fields.values()):
                 return
-            button.disable()
-            if await resume_and_show(viewing.web, viewing.run, changes):
-                box.close()
-            else:
-                button.enable()
+            await _resumed(viewing, changes, box, button)
 
         button = dialog_buttons(box, t("chat.resume"), resume, icon="play_arrow")
+
+
+async def _resumed(viewing: Viewing, changes: Mapping[str, Any], box: ui.dialog, button: ui.button) -> None:
+    """Resume the run from a dialog, which stays open if that fails."""
+    button.disable()
+    if await resume_and_show(viewing.web, viewing.run, changes):
+        box.close()
+    else:
+        button.enable()
 
 
 def ask_for_model(viewing: Viewing) -> None:
@@ -152,10 +156,6 @@ def ask_for_model(viewing: Viewing) -> None:
         model = ModelPicker(OFFLINE, lambda _: None)
 
         async def resume() -> None:
-            button.disable()
-            if await resume_and_show(viewing.web, viewing.run, {"model": model.value}):
-                box.close()
-            else:
-                button.enable()
+            await _resumed(viewing, {"model": model.value}, box, button)
 
         button = dialog_buttons(box, t("chat.resume"), resume, icon="play_arrow").mark("with-model")

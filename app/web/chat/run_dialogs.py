@@ -26,13 +26,14 @@ from ..shared.formats import joined, tokens
 from ..shared.navigation import page_of
 from ..shared.runs import open_record
 from ..widgets import (
-    FIELD,
+    anew,
     chip,
     dialog,
     dialog_buttons,
     errors_shown,
     explained,
     notify_error,
+    say_in,
     tall_dialog,
     whole_number,
     with_waits,
@@ -154,9 +155,8 @@ class _Calls:
                 ui.label(t("chat.calls_words") if words else module_name(call.module)).classes("font-semibold")
                 measured = t("insights.seconds", value=f"{call.seconds:.1f}") if call.model != OFFLINE else ""
                 used = tokens(call.input_tokens + call.output_tokens)
-                ui.label(joined([one_line(call.part), one_line(call.model), used, measured])).classes(
-                    "text-xs muted words"
-                )
+                about = joined([one_line(call.part), one_line(call.model), used, measured])
+                ui.label(about).classes("text-xs muted words")
                 if call.failed is not None:
                     chip(t("chat.calls_failed"), "#dc2626")
             box = ui.column().classes("w-full gap-2 py-2")
@@ -170,8 +170,7 @@ class _Calls:
 
     def _fill(self, place: int) -> None:
         call, box = self._calls[place], self._open[place]
-        box.clear()
-        with box:
+        with anew(box):
             for part in call.prompt or []:
                 _text(t(f"chat.calls_{part.role}" if part.role in ("system", "human") else "chat.calls_ai"), part.text)
             if call.prompt and not call.same:
@@ -233,11 +232,11 @@ class _BranchDialog:
             ui.label(t("chat.branch_text")).classes("text-sm muted")
             self._draw_line(turn, instead=instead)
             with ui.row().classes("w-full items-center gap-1 no-wrap"):
-                self._model = ui.input(t("chat.branch_model")).props(FIELD).classes("grow")
+                self._model = ui.input(t("chat.branch_model")).classes("grow")
                 explained(t("chat.branch_model_help"))
             limit = started.max_messages if turn < started.max_messages else turn + _ROOM
             self._limit = ui.number(t("chat.branch_limit"), value=limit, min=1, precision=0)
-            self._limit.props(FIELD).classes("w-full").set_visibility(not self._story)
+            self._limit.classes("w-full").set_visibility(not self._story)
             with ui.expansion(t("chat.branch_settings"), icon="tune").classes("surface w-full") as self._settings:
                 self._settings.props('dense header-class="text-sm px-3 rounded-xl"').mark("branch-settings")
                 with ui.column().classes("setup w-full gap-2 pb-2"):
@@ -254,13 +253,12 @@ class _BranchDialog:
         names[moderator] = t("chat.outside_as", name=moderator)
         most = self._viewing.board.turn
         self._shared = ui.number(t("chat.branch_share"), value=turn, min=0, max=most, precision=0)
-        self._shared.props(FIELD).classes("w-full").on_value_change(self._moved)
+        self._shared.classes("w-full").on_value_change(self._moved)
         self._there = ui.label().classes("text-xs muted line-clamp-3 break-words shrink-0")
         following = self._following(turn)
         first = following.speaker if following is not None else moderator
-        self._words = ui.textarea(t("chat.branch_say")).props(f"{FIELD} autogrow").classes("w-full")
-        self._who = ui.select(names, label=t("chat.branch_who"), value=first)
-        self._who.props(f"{FIELD} options-dense").classes("w-full")
+        self._words = ui.textarea(t("chat.branch_say")).props("autogrow").classes("w-full")
+        self._who = ui.select(names, label=t("chat.branch_who"), value=first).props("options-dense").classes("w-full")
         self._who.bind_visibility_from(self._words, "value", backward=bool)  # no speaker without words
         if instead and following is not None:
             self._words.value = following.text
@@ -273,11 +271,10 @@ class _BranchDialog:
 
     def _moved(self) -> None:
         said = self._following(whole_number(self._shared.value))
-        self._there.set_visibility(said is not None)
-        if said is not None:
-            self._there.set_text(t("chat.branch_said", who=one_line(said.speaker), text=said.text))
-            if not self._words.value:
-                self._who.set_value(said.speaker)
+        told = t("chat.branch_said", who=one_line(said.speaker), text=said.text) if said is not None else ""
+        say_in(self._there, told)
+        if said is not None and not self._words.value:
+            self._who.set_value(said.speaker)
 
     async def _branch(self) -> None:
         at, most, last = whole_number(self._shared.value), whole_number(self._limit.value), self._viewing.board.turn

@@ -18,7 +18,7 @@ from ....state.plain_text import one_line
 from ....state.wording import listed
 from ..context import Viewing
 from ..live_runs import LiveRun
-from ..widgets import FIELD, brief_button, icon_button, named, notify_error, sent_with_enter
+from ..widgets import brief_button, icon_button, named, notify_error, say_in, sent_with_enter, text_button
 from ..words import t
 
 AS_MODERATOR: Final = f"/{MODERATOR}"
@@ -38,7 +38,7 @@ def composer_bar() -> Iterator[ui.element]:
 
 def words_field(name: str, send: Callable[[], object], properties: str = "") -> tuple[ui.textarea, ui.button]:
     """Draw the field for words into a row, and the button that sends them; Enter does, too."""
-    field = ui.textarea().props(f"{FIELD} autogrow rows=1 input-class=max-h-40 {properties}").classes("grow words")
+    field = ui.textarea().props(f"autogrow rows=1 input-class=max-h-40 {properties}").classes("grow words")
     named(field, name).mark("words")
     sent_with_enter(field, send)
     return field, icon_button("send", t("chat.send"), send).props("color=primary").mark("send")
@@ -153,7 +153,7 @@ class Speaking:
         self._to = ui.select({_EVERYBODY: t("chat.everybody")}, label=t("chat.heard_by"), value=_EVERYBODY)
         self._to.mark("heard-by").on_value_change(lambda: self.sync())
         for field in (self._who, self._to):
-            field.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink")
+            field.props("options-dense").classes("min-w-0 w-40 shrink")
         raise_, lower = t("chat.raise_hand"), t("chat.lower_hand")
         self._raise = brief_button(raise_, raise_, lambda: self._hand(raised=True), icon="back_hand").mark("hand")
         self._lower = brief_button(lower, lower, lambda: self._hand(raised=False), icon="do_not_touch")
@@ -165,13 +165,13 @@ class Speaking:
             with ui.column().classes("gap-0 min-w-0 grow"):
                 self._question_text = ui.label().classes("text-sm font-semibold break-words").props("role=status")
                 self._problem = ui.label().classes("text-xs break-words")
-            self._take_over = ui.button("", on_click=self._answer_for_asked).props("flat dense no-caps")
+            self._take_over = text_button("", self._answer_for_asked, look="flat dense")
 
     def draw_field(self) -> None:
         """Draw what a person answers with: words, how much they need to talk, or a choice."""
         with ui.row().classes("w-full items-end gap-2 no-wrap") as self._field_row:
             self._words, _ = words_field(t("chat.words"), self._send)
-            self._pass_words = ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+            self._pass_words = text_button(t("chat.pass"), self._pass, look="flat dense no-wrap")
         self._only = ui.label().classes("text-xs muted px-2 break-words").mark("only-hint")
         self._pending = ui.label().classes("text-xs px-2 break-words").props("role=status").mark("pending")
         with ui.row().classes("w-full items-center gap-3 no-wrap px-2") as self._need_row:
@@ -180,14 +180,14 @@ class Speaking:
             self._need = ui.slider(min=0, max=10, step=1, value=5).props("label-always snap markers")
             named(self._need.classes("grow mt-6"), t("chat.need")).mark("need")
             ui.label(t("chat.need_most")).classes(ends).props("aria-hidden=true")
-            ui.button(t("chat.answer"), on_click=self._answer_need).props("unelevated dense no-caps").classes("px-3")
-            ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+            text_button(t("chat.answer"), self._answer_need, look="unelevated dense").classes("px-3")
+            text_button(t("chat.pass"), self._pass, look="flat dense no-wrap")
         with ui.column().classes("w-full gap-2 px-2") as self._choice_box:
             self._choice = ui.radio({}).classes("w-full deciding").mark("deciding")
             with ui.row().classes("gap-2"):
-                button = ui.button(t("chat.answer"), on_click=self._answer_choice).props("unelevated no-caps")
+                button = text_button(t("chat.answer"), self._answer_choice, look="unelevated")
                 button.mark("decide").bind_enabled_from(self._choice, "value", backward=lambda value: value is not None)
-                ui.button(t("chat.pass"), on_click=self._pass).props("flat no-caps").mark("decide-not")
+                text_button(t("chat.pass"), self._pass).mark("decide-not")
 
     def remember(self) -> None:
         """Restore the speaker chosen in this tab before a reload."""
@@ -251,8 +251,7 @@ class Speaking:
             return
         who = one_line(asked.agent)
         self._question_text.set_text(question_in_words(asked) if mine else t("chat.other_asked", who=who))
-        self._problem.set_text(one_line(asked.problem))
-        self._problem.set_visibility(bool(asked.problem))
+        say_in(self._problem, one_line(asked.problem))
         self._take_over.set_text(t("chat.answer_as", who=who))
         self._take_over.set_visibility(not mine)
         now = (asked.agent, asked.turn)

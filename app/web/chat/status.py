@@ -13,7 +13,7 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.formats import dollars, short, tokens
 from ..shared.runs import budgets, limits_of
-from ..widgets import follow, named
+from ..widgets import follow, named, say_in
 from ..words import number, t
 from .ending import failed
 
@@ -26,18 +26,14 @@ _COLOURS: Final = {
 }
 
 
-def run_status(viewing: Viewing, *, secret: bool = False) -> None:
-    """Draw the status, and keep it up to date.
+class RunStatus:
+    """The status, kept up to date.
 
     Args:
         viewing: the run.
         secret: whether not to tell how much was said, and who is asked: of a story, while people play.
     """
-    status = _Status(viewing, secret=secret)
-    follow(status.sync)
 
-
-class _Status:
     def __init__(self, viewing: Viewing, *, secret: bool) -> None:
         self._viewing, self._secret = viewing, secret
         self._drawn: object = None
@@ -56,6 +52,7 @@ class _Status:
             self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
         numbers.set_visibility(not secret)
+        follow(self.sync)
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -78,8 +75,7 @@ class _Status:
         self._bar.set_value(turn / limit)
         totals = board.totals_at(turn)
         left = _left(self._limits, totals) if totals.calls else []  # none are known of the past of a resumed run
-        self._left.set_text(t("chat.left", what=", ".join(left)) if left else "")
-        self._left.set_visibility(bool(left))
+        say_in(self._left, t("chat.left", what=", ".join(left)) if left else "")
 
     def _topic_at(self, turn: int) -> str:
         """The topic at a turn; each line is read once."""

@@ -18,7 +18,7 @@ from ....state.stories.support import most
 from ....state.wording import listed
 from ..context import Viewing
 from ..shared.runs import StoryPlan, is_played
-from ..widgets import FIELD, follow, named
+from ..widgets import follow, named
 from ..words import t, t_or
 from .ending import draw_afterwards, draw_end
 from .lines import LineActions, draw_line
@@ -191,17 +191,14 @@ getHtmlElement({id})?.querySelector('[aria-current]')?.scrollIntoView({{inline: 
 """
 
 
-def stage_bar(view: StoryView, go: Callable[[StageCourse], object]) -> None:
-    """Draw the bar, and keep it up to date.
+class StageBar:
+    """The bar, kept up to date.
 
     Args:
         view: of the story.
         go: shows a stage.
     """
-    follow(_StageBar(view, go).sync)
 
-
-class _StageBar:
     def __init__(self, view: StoryView, go: Callable[[StageCourse], object]) -> None:
         self._view, self._go = view, go
         self._drawn: object = None
@@ -213,8 +210,9 @@ class _StageBar:
             named(self._stages, t("story.stages"))
             self._eyes: ui.select = ui.select({}, label=t("story.seen_by"))
             self._eyes.on_value_change(lambda event: view.choose(event.value or None))
-            self._eyes.props(f"{FIELD} options-dense").classes("story-eyes").mark("seen-by")
+            self._eyes.props("options-dense").classes("story-eyes").mark("seen-by")
         self._draw()
+        follow(self.sync)
 
     def sync(self) -> None:
         """Mark the present stage, and enable those that have begun. Elements stay, so that none loses the focus."""
@@ -260,7 +258,7 @@ class _StageBar:
                 self._go(self._begun[at])
 
         with ui.element("li"):
-            button = ui.button(name, icon=icon_of(kind), on_click=go).props("flat dense no-caps size=sm")
+            button = ui.button(name, icon=icon_of(kind), on_click=go).props("flat dense size=sm")
         button.classes("story-step")
         named(button, name if kind == SETTLEMENT else t("story.to_stage", stage=name, round=at[0]))
         self._steps[at] = button

@@ -18,7 +18,7 @@ from ....reports.story_course import BeliefNow, CharacterNow, RoomCourse
 from ....state.plain_text import one_line
 from ..shared.chart_box import ChartBox
 from ..shared.formats import cost, joined, tokens
-from ..widgets import FIELD, SEGMENTS, avatar, card, colour, named, table
+from ..widgets import SEGMENTS, anew, avatar, card, colour, named, plain_button, table
 from ..words import number, t
 from .story import DOOR, LOCK, StoryView, counted, outcome_sentence, room_known, room_name, short_names, stage_name
 
@@ -61,8 +61,7 @@ class _Standing:
         when = t("story.after_round", n=last) if last else t("story.at_beginning")
         who = t("story.everybody") if view.eyes is None else one_line(view.eyes)
         self._as_of.set_text(t("story.as_of", when=when, who=who) if self._stands else t("story.seen_as", who=who))
-        self._first.clear()
-        with self._first:
+        with anew(self._first):
             _part(view)
             if self._stands:
                 _vote(view)
@@ -81,8 +80,7 @@ class _Standing:
         rows = [
             (one_line(one.owner) or t("story.nobody"), one_line(one.resource), number(one.influence)) for one in owned
         ]
-        self._owned.clear()
-        with self._owned:
+        with anew(self._owned):
             table((t("story.owner"), t("story.resource"), t("story.weight")), rows)
 
 
@@ -231,9 +229,8 @@ class Closeness:
         self._about.set_text(f"{t('story.graph_about', least=least)} {words}")
 
     def _draw_table(self, now: Sequence[CharacterNow], names: list[str], least: int) -> None:
-        self._table.clear()
         short = short_names(names)
-        with self._table, ui.element("table").classes("heat"):
+        with anew(self._table), ui.element("table").classes("heat"):
             with ui.element("thead"), ui.element("tr"):
                 with ui.element("th").props("scope=col"):
                     ui.label(t("story.closeness_to")).classes("text-xs muted whitespace-nowrap")
@@ -279,7 +276,7 @@ class Beliefs:
         self._view = view
         self._names: list[str] = []
         with card(t("story.beliefs")):
-            self._whose = ui.select({}, on_change=self.draw).props(f"{FIELD} options-dense").classes("w-full")
+            self._whose = ui.select({}, on_change=self.draw).props("options-dense").classes("w-full")
             named(self._whose, t("story.whose")).mark("whose-beliefs")
             self._nothing = ui.label(t("story.beliefs_none")).classes("text-sm muted")
             self._chart = ChartBox(f"{view.viewing.run}-beliefs", head=False, slider=False)
@@ -337,8 +334,7 @@ def rooms_part(view: StoryView) -> Callable[[], None]:
             return
         drawn[0] = view.revision
         course = view.course
-        box.clear()
-        with box:
+        with anew(box):
             if not course.rooms:
                 ui.label(t("story.rooms_none")).classes("text-sm muted")
             for stage in course.stages:
@@ -358,10 +354,8 @@ def _room(view: StoryView, room: RoomCourse) -> None:
             if view.played:
                 ui.label(name).classes("text-sm font-semibold break-words")
             else:
-                button = ui.button(name, on_click=lambda: view.viewing.go_to(room.turn + 1), color=None)
-                named(
-                    button.props("flat dense no-caps").classes("who"), t("story.room_go", room=name, round=room.round)
-                )
+                button = plain_button(name, lambda: view.viewing.go_to(room.turn + 1)).classes("who")
+                named(button, t("story.room_go", room=name, round=room.round))
             words = t("story.words", n=len(room.said))
             told = t("story.room_now", words=words) if room.open else words
             ui.label(told if room.heard else t("story.not_heard")).classes("text-xs muted")

@@ -18,7 +18,7 @@ from ....state.plain_text import one_line
 from ..board import Board
 from ..context import Viewing
 from ..shared.navigation import comparison_of, page_of
-from ..widgets import FIELD, dialog, follow, icon_button, named
+from ..widgets import dialog, follow, icon_button, named, text_button
 from ..words import t
 from .composer import one_turn, pause_or_go_on
 from .lines import LineActions, Said, draw_being_said, told
@@ -110,12 +110,12 @@ class Transcript:
             named(self.root, name).props("tabindex=0 role=log aria-live=off")
             with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
                 self.head = ui.column().classes("w-full")
-                self._earlier = ui.button(t("chat.earlier"), icon="expand_less", on_click=self._back)
+                self._earlier = text_button(t("chat.earlier"), self._back, icon="expand_less", look="flat dense")
                 self.items = Items(ui.column().classes(f"w-full {gap}"))
                 self._now = ui.column().classes("w-full gap-4")
-                self._later = ui.button(t("chat.later"), icon="expand_more", on_click=self._forward)
+                self._later = text_button(t("chat.later"), self._forward, icon="expand_more", look="flat dense")
                 for button in (self._earlier, self._later):
-                    button.props("flat dense no-caps").classes("mx-auto")
+                    button.classes("mx-auto")
                 with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
                     self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
                     self._does = ui.label().classes("text-xs muted")
@@ -384,7 +384,7 @@ class Search:
         self._place = 0
         with ui.row().classes("w-full items-center gap-1 no-wrap px-3 py-2 bar chat-search") as self._bar:
             self._field = ui.input(on_change=self._look, placeholder=t("chat.search"))
-            self._field.props(f"{FIELD} clearable debounce=200").classes("grow min-w-0")
+            self._field.props("clearable debounce=200").classes("grow min-w-0")
             named(self._field, t("chat.search")).mark("search-field")
             self._field.on("keydown.enter", lambda: self.step(-1))
             self._field.on("keydown.esc", self.close)
@@ -478,7 +478,7 @@ class Shortcuts:
                     with ui.element("dd"):
                         ui.label(t(name)).classes("text-sm")
             ui.switch(t("chat.shortcuts_on"), value=_wanted(), on_change=lambda event: _want(event.value is True))
-            ui.button(t("common.close"), on_click=box.close).props("flat no-caps").classes("self-end")
+            text_button(t("common.close"), box.close).classes("self-end")
 
     def _pressed(self, event: GenericEventArguments) -> None:
         action = self._actions.get(str(event.args))

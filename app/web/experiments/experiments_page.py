@@ -17,12 +17,12 @@ from ....state.errors import PerSimChatError
 from ....state.folders import RESULTS
 from ....state.plain_text import capitalised, one_line
 from ..context import WebContext
-from ..frame import Frame, disclaimer
+from ..frame import Frame, disclaimer, page, page_title
 from ..shared.formats import cost, joined, moment, tokens
 from ..shared.lists import draw_unread
 from ..shared.navigation import experiment_page_of, experiment_report_of, experiment_table_of, page_of
 from ..watching import EVERY_S, STATUSES, Found, Status, Summary, Watched, WatchedCell
-from ..widgets import FIELD, card, command, named, notify_error, reached
+from ..widgets import anew, card, command, named, notify_error, reached, say_in, text_button
 from ..words import number, t
 
 EXAMPLE: Final = "examples/experiments/tea.yaml"
@@ -74,9 +74,8 @@ def spent_in_words(short: Summary) -> str:
     spent = short.spent
     if not spent.calls:
         return t("experiments.nothing_spent")
-    return joined(
-        [t("experiments.calls", n=spent.calls), tokens(spent.input_tokens + spent.output_tokens), cost(spent)]
-    )
+    calls, used = t("experiments.calls", n=spent.calls), spent.input_tokens + spent.output_tokens
+    return joined([calls, tokens(used), cost(spent)])
 
 
 def left_in_words(seconds: float | None) -> str:
@@ -144,9 +143,8 @@ class Progress:
 
 async def experiments_page(web: WebContext) -> None:
     """Draw the page."""
-    Frame(t("common.experiments"))
-    ui.query(".nicegui-content").classes("p-0")
-    _ExperimentsPage(web)
+    with page(t("common.experiments"), 1040):
+        _ExperimentsPage(web)
 
 
 class _ExperimentsPage:
@@ -154,14 +152,12 @@ class _ExperimentsPage:
         self.web = web
         self.found: Found | None = None
         self.cards: dict[str, _Card] = {}
-        with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4"):
-            with ui.row().classes("w-full items-baseline gap-3"):
-                ui.label(t("common.experiments")).classes("text-2xl font-bold").props("role=heading aria-level=1")
-                self.count = ui.label().classes("text-sm muted").props("role=status")
-            self.box = ui.column().classes("w-full gap-3")
-            with self.box:
-                ui.spinner(size="32px").classes("mx-auto mt-8")
-            disclaimer()
+        with ui.row().classes("w-full items-baseline gap-3"):
+            page_title(t("common.experiments"))
+            self.count = ui.label().classes("text-sm muted").props("role=status")
+        with ui.column().classes("w-full gap-3") as self.box:
+            ui.spinner(size="32px").classes("mx-auto mt-8")
+        disclaimer()
         ui.timer(0, self.load, once=True)  # a large experiment must not delay the page
         ui.timer(EVERY_S, self.refresh)
 
@@ -183,9 +179,8 @@ class _ExperimentsPage:
             await self.load()
 
     def _draw(self, found: Found) -> None:
-        self.box.clear()
         self.count.set_text(t("experiments.count", n=len(found.names)) if found.names else "")
-        with self.box:
+        with anew(self.box):
             if found.names:
                 with ui.column().classes("w-full gap-3").props("role=list"):
                     self.cards = {name: _Card(name) for name in found.names}
@@ -248,10 +243,8 @@ def matching(one: WatchedCell, text: str, status: str) -> bool:
     if status and one.status != status:
         return False
     cell = one.cell
-    within = " ".join(
-        [cell.id, cell.task, cell.category, cell.topic, one.why, *map(str, cell.axes.values())]
-    ).casefold()
-    return all(word in within for word in text.casefold().split())
+    texts = [cell.id, cell.task, cell.category, cell.topic, one.why, *map(str, cell.axes.values())]
+    return all(word in " ".join(texts).casefold() for word in text.casefold().split())
 
 
 class CellsTable:
@@ -268,14 +261,14 @@ class CellsTable:
         self.rows: dict[str, _Row] = {}
         with ui.row().classes("w-full gap-2 items-center"):
             self.text = ui.input(t("experiments.search"), on_change=self.search)
-            self.text.props(f"{FIELD} clearable debounce=250 type=search").classes("grow basis-[220px]")
+            self.text.props("clearable debounce=250 type=search").classes("grow basis-[220px]")
             every = {"": t("experiments.status_all")} | {status: status_in_words(status) for status in STATUSES}
             self.status = ui.select(every, label=t("experiments.status"), value="", on_change=self.search)
-            self.status.props(FIELD).classes("grow sm:grow-0 basis-[170px]")
+            self.status.classes("grow sm:grow-0 basis-[170px]")
         self.count = ui.label().classes("text-xs muted").props("role=status")
         self.box = ui.element("div").classes("w-full overflow-x-auto cells-box").props("tabindex=0 role=region")
         named(self.box, t("experiments.conversations"))
-        self.more = ui.button(on_click=self.show_more).props("outline no-caps").classes("self-center")
+        self.more = text_button("", self.show_more, look="outline").classes("self-center")
         self.draw()
 
     def search(self) -> None:
@@ -301,12 +294,10 @@ class CellsTable:
         self.found = self._matching()
         total, drawn = len(self.watched.cells), self.found[: self.shown]
         some = len(self.found) < total
-        self.count.set_text(t("experiments.found", n=len(self.found), of=total) if some else "")
-        self.count.set_visibility(some)
-        self.box.clear()
+        say_in(self.count, t("experiments.found", n=len(self.found), of=total) if some else "")
         axes = [*self.watched.axes]
         tasks = any(one.cell.task for one in self.watched.cells.values())
-        with self.box, ui.element("table").classes("facts cells w-full text-sm").props("role=table"):
+        with anew(self.box), ui.element("table").classes("facts cells w-full text-sm").props("role=table"):
             with ui.element("thead").props("role=rowgroup"), ui.element("tr").props("role=row"):
                 for heading, kind in (
                     (t("experiments.cell"), ""),
@@ -343,8 +334,7 @@ class _Row:
         if one is self._shown:
             return
         self._shown = one
-        self._line.clear()
-        with self._line:
+        with anew(self._line):
             with ui.element("th").props("scope=row role=rowheader"):
                 if one.run:
                     ui.link(one.cell.id, page_of(one.run)).classes("font-mono text-primary")
@@ -397,19 +387,17 @@ class Results:
         self._report: float | None = None
         self._frame: ui.element | None = None
         self._address = experiment_report_of(watched.name)
-        with card() as box:
-            box.classes("px-4")
+        with card(look="px-4"):
             heading(t("experiments.results"))
             with ui.column().classes("w-full gap-1") as self._none:
                 ui.label(t("experiments.no_report")).classes("text-sm muted")
                 command(command_of("report", watched.place.path, folder))
             with ui.column().classes("w-full gap-2") as self._there:
                 with ui.row().classes("w-full items-center gap-2"):
-                    self._toggle = ui.button(icon="summarize", on_click=self._open).props("unelevated no-caps")
-                    self._toggle.set_text(t("experiments.show_report"))
-                    self._toggle.props["aria-expanded"] = "false"
-                    opens = ui.button(t("experiments.report_new"), icon="open_in_new").props("flat no-caps")
-                    opens.props["href"], opens.props["target"] = reached(self._address), "_blank"
+                    look = "unelevated aria-expanded=false"
+                    self._toggle = text_button(t("experiments.show_report"), self._open, icon="summarize", look=look)
+                    look = "flat target=_blank"
+                    text_button(t("experiments.report_new"), icon="open_in_new", look=look, href=self._address)
                 self._box = ui.element("div").classes("w-full")
             self._downloads = ui.row().classes("w-full items-center gap-x-4 gap-y-1")
         self._name = watched.name
@@ -426,9 +414,8 @@ class Results:
                 self._frame.update()
         if watched.tables != self._tables:
             self._tables = watched.tables
-            self._downloads.clear()
             self._downloads.set_visibility(bool(watched.tables))
-            with self._downloads:
+            with anew(self._downloads):
                 ui.label(t("experiments.tables")).classes("text-sm muted")
                 for table in watched.tables:
                     link = ui.link(table, experiment_table_of(self._name, table)).classes("text-sm text-primary")
@@ -472,12 +459,10 @@ def experiment_page(web: WebContext, name: str) -> None:
         try:
             watched = await web.experiments.look(name)
         except PerSimChatError as error:
-            box.clear()
-            with box:
+            with anew(box):
                 ui.label(capitalised(str(error))).classes("muted [overflow-wrap:anywhere]")
             return
-        box.clear()
-        with box:
+        with anew(box):
             _ExperimentPage(web, watched)
 
     ui.timer(0, load, once=True)  # a large experiment must not delay the page
@@ -510,8 +495,7 @@ class _ExperimentPage:
         ui.timer(_POLL_S, self.refresh)
 
     def _progress(self) -> None:
-        with card() as box:
-            box.classes("px-4")
+        with card(look="px-4"):
             self.progress.draw()
             self.driving = ui.label(t("experiments.driven")).classes("text-sm")
             with ui.column().classes("w-full gap-1") as self.going_on:
@@ -521,13 +505,11 @@ class _ExperimentPage:
 
     def _vary(self) -> None:
         """Draw what is varied, with all levels."""
-        self.varied.clear()
         axes = {one_line(axis): [shown(label) for label in labels] for axis, labels in self.watched.axes.items()}
         tasks = dict.fromkeys(one.cell.task for one in self.watched.cells.values() if one.cell.task)
         if tasks:
             axes[t("experiments.task")] = [one_line(task) for task in tasks]
-        with self.varied, card() as box:
-            box.classes("px-4")
+        with anew(self.varied), card(look="px-4"):
             heading(t("experiments.varied"))
             if not axes:
                 ui.label(t("experiments.nothing_varied")).classes("text-sm muted")

@@ -25,12 +25,12 @@ from ....state.plain_text import capitalised
 from ....state.settings import Settings
 from ..background import Download, Downloads
 from ..context import WebContext
-from ..frame import Frame, disclaimer
+from ..frame import disclaimer, page, page_title
 from ..live_runs import refuse_model_files
 from ..shared.dialogs import agreed
 from ..shared.formats import joined
 from ..shared.lists import pairs
-from ..widgets import FIELD, card, errors_shown, icon_button, named, silent, table
+from ..widgets import anew, card, errors_shown, icon_button, named, silent, table, text_button
 from ..words import number, t
 from .picker import ModelPicker, patience_s, size_of
 
@@ -52,13 +52,12 @@ class _FilesCard:
             self._loading = ui.column().classes("w-full gap-2")
             with ui.row().classes("w-full items-center gap-2 pt-1"):
                 self._name = ui.input(t("models.get_name"), placeholder=t("models.get_example"))
-                self._name.props(f"{FIELD} spellcheck=false").classes("grow basis-60 min-w-0").mark("get-name")
+                self._name.props("spellcheck=false").classes("grow basis-60 min-w-0").mark("get-name")
                 self._name.without_auto_validation().on("keydown.enter", self._ask)
-                self._button = ui.button(t("models.get"), icon="download", on_click=self._ask)
-                self._button.props("unelevated no-caps").mark("get")
+                self._button = text_button(t("models.get"), self._ask, icon="download", look="unelevated").mark("get")
             with ui.row().classes("w-full items-center gap-2") as self._small:
                 ui.label(t("models.small")).classes("text-xs muted grow basis-60")
-                small = ui.button(t("models.get_small"), on_click=self._ask_small).props("flat dense no-caps")
+                small = text_button(t("models.get_small"), self._ask_small, look="flat dense")
                 small.mark("get-small").classes("text-sm px-2")
             self._where = ui.label().classes("text-xs muted [overflow-wrap:anywhere]")
         ui.timer(0, self.look, once=True)
@@ -78,8 +77,7 @@ class _FilesCard:
         states = tuple((load.name, load.state) for load in loads)
         if states != self._loads:
             self._loads = states
-            self._loading.clear()
-            with self._loading:
+            with anew(self._loading):
                 self._lines = [_Line(load, self._downloads) for load in loads]
         for load, line in zip(loads, self._lines, strict=True):
             line.show(load)
@@ -87,8 +85,7 @@ class _FilesCard:
         self._where.set_text(space)
 
     def _draw(self, stored: list[Stored]) -> None:
-        self._list.clear()
-        with self._list:
+        with anew(self._list):
             if not stored:
                 ui.label(t("models.none")).classes("text-sm py-2").props("role=listitem")
             for entry in stored:
@@ -96,15 +93,13 @@ class _FilesCard:
         self._small.set_visibility(all(entry.name != SMOLLM2 for entry in stored))
 
     def _row(self, entry: Stored) -> None:
-        with (
-            ui.row().classes("w-full items-center gap-2 py-2 border-t no-wrap").style("border-color:var(--line)") as row
-        ):
-            row.props("role=listitem")
+        with ui.row().classes("w-full items-center gap-2 py-2 border-t no-wrap").props("role=listitem") as row:
+            row.style("border-color:var(--line)")
             with ui.column().classes("gap-0 grow min-w-0"):
                 ui.label(entry.name).classes("text-sm font-semibold [overflow-wrap:anywhere]")
                 about = (size_of(entry.size), entry.licence or t("models.no_licence"), entry.source)
                 ui.label(" · ".join(about)).classes("text-xs muted [overflow-wrap:anywhere]")
-            use = ui.button(t("models.try_it"), on_click=lambda: self._choose(entry.name)).props("flat dense no-caps")
+            use = text_button(t("models.try_it"), lambda: self._choose(entry.name), look="flat dense")
             named(use, t("models.try_named", name=entry.name)).classes("text-sm px-2").mark(f"try-{entry.name}")
             remove = icon_button("delete_outline", t("models.remove", name=entry.name), lambda: self._remove(entry))
             remove.mark("remove-model")
@@ -182,9 +177,8 @@ async def _consents(found: Announced) -> bool:
         "models.folder": str(files.folder()),
     }
     told = {t(key): value for key, value in facts.items()}
-    return await agreed(
-        t("models.consent"), t("models.download", size=size), draw=lambda: pairs(told), colour="primary"
-    )
+    yes = t("models.download", size=size)
+    return await agreed(t("models.consent"), yes, draw=lambda: pairs(told), colour="primary")
 
 
 def _here() -> tuple[list[Stored], int | None]:
@@ -214,14 +208,13 @@ def trial_part(model: Callable[[], str]) -> None:
     """
     with ui.row().classes("w-full items-center gap-3"):
         ui.label(t("models.trial_about")).classes("text-xs muted grow basis-60")
-        button = ui.button(t("models.trial"), icon="fact_check").props("flat no-caps").mark("trial")
+        button = text_button(t("models.trial"), lambda: ask(), icon="fact_check").mark("trial")
     place = ui.column().classes("w-full gap-2")
 
     async def ask() -> None:
         name = model()
         button.props(add="loading").disable()
-        place.clear()
-        with place:
+        with anew(place):
             status = ui.label().classes("text-sm muted [overflow-wrap:anywhere]").props("role=status")
 
         def say(waits: list[Waiting]) -> None:
@@ -240,8 +233,6 @@ def trial_part(model: Callable[[], str]) -> None:
                 _results(trial)
         finally:
             button.props(remove="loading").enable()
-
-    button.on_click(ask)
 
 
 async def _tried(name: str) -> Trial:
@@ -265,10 +256,8 @@ def _results(trial: Trial) -> None:
 
 def models_page(web: WebContext) -> None:
     """Draw the page."""
-    Frame(t("models.heading"))
-    ui.query(".nicegui-content").classes("p-0")
-    with ui.column().classes("w-full max-w-[760px] mx-auto p-4 gap-4"):
-        ui.label(t("models.heading")).classes("text-2xl font-bold").props("role=heading aria-level=1")
+    with page(t("models.heading"), 760):
+        page_title(t("models.heading"))
         with card(t("models.try")):
             ui.label(t("models.try_about")).classes("text-sm muted")
             picker = ModelPicker(_usual(), lambda _: None)

@@ -32,7 +32,7 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.chart_box import WIDE, ChartBox, on_turns, show_place
 from ..shared.formats import joined, names
-from ..widgets import BLOCK_COLOURS, bar, card, errors_shown
+from ..widgets import BLOCK_COLOURS, anew, bar, card, errors_shown
 from ..words import t
 from .people import latest
 
@@ -147,8 +147,7 @@ class _ChartsPart:
         self._blocks.set_visibility(bool(lacked))
         removed, words = sum(one.words_removed for one in blocks), sum(one.words for one in blocks)
         self._total.set_text(t("insights.left_out_total", removed=whole(removed), words=whole(words), n=len(lacked)))
-        self._blocks.clear()
-        with self._blocks:
+        with anew(self._blocks):
             for one in blocks:
                 with ui.element("li"), ui.row().classes("w-full items-center gap-2 no-wrap"):
                     ui.label(block_name(one.block)).classes("text-xs truncate w-28 shrink-0")

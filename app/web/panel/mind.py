@@ -15,7 +15,18 @@ from ....runs.folder.parts import MindRecord
 from ....state.plain_text import one_line
 from ..context import Viewing
 from ..shared.navigation import interview_of
-from ..widgets import FIELD, PART_COLOURS, avatar, card, chip, colour, errors_shown, icon_button, named, reached
+from ..widgets import (
+    PART_COLOURS,
+    anew,
+    avatar,
+    card,
+    chip,
+    colour,
+    errors_shown,
+    icon_button,
+    named,
+    text_button,
+)
 from ..words import t
 from . import mind_cards as cards
 from .mind_cards import kind, made, owner, small, words
@@ -131,8 +142,7 @@ def tree_card(seen: Look, go_to: Callable[[int], object]) -> None:
             with ui.row().classes("items-center gap-1"):
                 small(t("minds.insights_earlier"))
                 for turn in seen.reflections:
-                    button = ui.button(made(turn), on_click=lambda turn=turn: go_to(turn))
-                    button.props("flat dense no-caps size=sm")
+                    text_button(made(turn), partial(go_to, turn), look="flat dense size=sm")
 
 
 def _list_nodes(nodes: Sequence[Node]) -> None:
@@ -202,7 +212,7 @@ class _MindPart:
         self._drawn: Hashable = None
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             self._face = ui.row()
-            self._who = ui.select({}, on_change=self._chosen).props(f"{FIELD} options-dense").classes("grow min-w-0")
+            self._who = ui.select({}, on_change=self._chosen).props("options-dense").classes("grow min-w-0")
             named(self._who, t("minds.whose")).mark("mind-of")
             self._previous = icon_button("chevron_left", t("minds.previous"), lambda: self._step(-1))
             self._next = icon_button("chevron_right", t("minds.next"), lambda: self._step(1))
@@ -243,8 +253,7 @@ class _MindPart:
         if asked != self._asked or self._body.is_deleted:  # a later call draws the newer turn
             return
         self._heading(agent, turn if seen is None else seen.mind.turn)
-        self._body.clear()
-        with self._body:
+        with anew(self._body):
             self._why_empty(agent, turn) if seen is None else self._draw(seen, turn)
 
     def _draw(self, seen: Look, turn: int) -> None:
@@ -299,8 +308,7 @@ class _MindPart:
     def _heading(self, agent: str, turn: int) -> None:
         board = self._viewing.board
         self._who.set_value(next(key for key, name in self._names.items() if name == agent))
-        self._face.clear()
-        with self._face:
+        with anew(self._face):
             avatar(agent, colour(agent, board.participants), "34px", human=agent in board.people)
         self._when.set_text(t("minds.turn", turn=turn, last=board.turn) if turn else t("minds.awakening"))
         self._offer_interview(agent, turn)
@@ -315,9 +323,9 @@ class _MindPart:
         if over and agent in board.participants and agent not in board.people:
             at = turn if turn < board.turn else None
             with self._beside:
-                button = ui.button(t("interview.open", name=one_line(agent)), icon="record_voice_over")
-                button.props("flat dense no-caps").mark("interview-open")
-                button.props["href"] = reached(interview_of(viewing.run, agent, at))
+                href, text = interview_of(viewing.run, agent, at), t("interview.open", name=one_line(agent))
+                button = text_button(text, icon="record_voice_over", look="flat dense", href=href)
+                button.mark("interview-open")
 
     def _offer_all(self) -> None:
         """Offer the minds that may be shown now."""

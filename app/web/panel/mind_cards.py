@@ -183,9 +183,8 @@ def plan_card(seen: Look) -> None:
             return
         words(plan.theme, "text-sm font-medium")
         described(t("minds.plan_identity", name=name), plan.identity)
-        described(
-            t("minds.plan_no_reaction" if plan.react is False else "minds.plan_reaction", name=name), plan.reaction
-        )
+        reacts = "minds.plan_no_reaction" if plan.react is False else "minds.plan_reaction"
+        described(t(reacts, name=name), plan.reaction)
         described(t("minds.plan_progress"), plan.progress)
         if plan.goals:
             small(t("minds.plan_goals"))

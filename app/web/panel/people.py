@@ -23,7 +23,21 @@ from ..board import Board
 from ..context import Viewing
 from ..shared.formats import cost, dollars, joined, names, number, short, tokens, trended
 from ..shared.runs import Budget, budgets, limits_of
-from ..widgets import CALM, EMOTION_COLOURS, EMOTION_FACES, avatar, bar, card, chip, colour, errors_shown, fill
+from ..widgets import (
+    CALM,
+    EMOTION_COLOURS,
+    EMOTION_FACES,
+    anew,
+    avatar,
+    bar,
+    card,
+    chip,
+    colour,
+    errors_shown,
+    fill,
+    plain_button,
+    say_in,
+)
 from ..words import t
 
 _MOST_FELT: Final = 2
@@ -148,15 +162,14 @@ class _Person:
             avatar(one_line(name), of, "30px", human=self._human)
             with ui.column().classes("gap-1 grow min-w-0"):
                 with ui.row().classes("w-full items-center gap-2 no-wrap justify-between"):
-                    look = ui.button(one_line(name), on_click=partial(viewing.look_at, name), color=None)
-                    look.props("flat dense no-caps").classes("who min-w-0").tooltip(t("insights.look"))
+                    look = plain_button(one_line(name), partial(viewing.look_at, name))
+                    look.classes("who min-w-0").tooltip(t("insights.look"))
                     with ui.row().classes("items-center gap-2 no-wrap shrink-0") as self._need:
                         with ui.element("div").classes("flex w-12"):
                             self._level = bar(0, of)
                         self._wants = ui.label().classes("text-xs tabular-nums whitespace-nowrap").mark("need")
                 self._position = ui.label().classes("text-sm words clamped").mark("stand")
-                self._turned = ui.button(on_click=lambda: viewing.go_to(self._at), color=None)
-                self._turned.props("flat dense no-caps").classes("go-turn").mark("turned")
+                self._turned = plain_button("", lambda: viewing.go_to(self._at)).classes("go-turn").mark("turned")
                 self._feels = ui.row().classes("items-center gap-1")
                 self._said = ui.label().classes("text-xs muted tabular-nums break-words")
 
@@ -175,8 +188,7 @@ class _Person:
         of_people = t("insights.hand") if hand else t("insights.person")
         self._wants.set_text(of_people if need is None else t("insights.need_of", value=need))
         words = joined([one_line(stand.answer), one_line(clean(stand.words))]) if stand is not None else ""
-        self._position.set_text(words)
-        self._position.set_visibility(bool(words))
+        say_in(self._position, words)
         self._turned.set_visibility(move is not None)
         if move is not None:
             self._at, after = move.turn, listed(list(move.credit))
@@ -189,9 +201,8 @@ class _Person:
 
     def _draw_feelings(self) -> None:
         levels = felt(self._viewing.board, self._name, self._viewing.turn)
-        self._feels.clear()
         self._feels.set_visibility(levels is not None)
-        with self._feels:
+        with anew(self._feels):
             if levels == []:
                 ui.label(f"{CALM} {t('common.emotion_calm')}").classes("text-xs muted")
             for emotion, level, change in (levels or [])[:_MOST_FELT]:
@@ -227,8 +238,7 @@ class _PeoplePart:
         if now == self._drawn:
             return
         self._drawn = now
-        self._as_of.set_text(t("insights.as_of", turn=turn))
-        self._as_of.set_visibility(not viewing.newest)
+        say_in(self._as_of, "" if viewing.newest else t("insights.as_of", turn=turn))
         held, needs = stands(board, turn), latest(board, turn, "need_to_talk")
         moves = {row.agent: row for row in turned(viewing)}
         found = figures(board, turn)
@@ -246,8 +256,7 @@ class _PeoplePart:
         """After whose words whose feelings change most."""
         self._moves.set_visibility(bool(found))
         most = max((one.points for one in found), default=1.0)
-        self._pairs.clear()
-        with self._pairs:
+        with anew(self._pairs):
             for one in found:
                 with ui.element("li"), ui.row().classes("w-full items-center gap-2 no-wrap"):
                     who = t("insights.moves_pair", who=one_line(one.speaker), whom=one_line(one.listener))
@@ -259,8 +268,7 @@ class _PeoplePart:
     def _draw_budgets(self, found: Sequence[Budget]) -> None:
         """What is left of the budgets; nothing if none is set."""
         self._budget.set_visibility(bool(found))
-        self._budgets.clear()
-        with self._budgets:
+        with anew(self._budgets):
             for budget in found:
                 shown = dollars if budget.name == "budget_usd" else partial(number, decimals=0)
                 with ui.column().classes("w-full gap-1"):
@@ -355,8 +363,7 @@ class Accounts:
             row, shown, below = self._shown[name]
             row.set_visibility(bool(value))
             shown.set_text(value)
-            below.set_text(more)
-            below.set_visibility(bool(more))
+            say_in(below, more)
 
 
 def _worded(board: Board, turn: int, figures: Figures, totals: Totals) -> dict[str, tuple[str, str]]:

@@ -18,7 +18,7 @@ from ....state.plain_text import one_line
 from ..context import Viewing
 from ..live_runs import scorer_missing
 from ..shared.runs import Scored, open_record
-from ..widgets import BLOCK_COLOURS, FIELD, bar, card, named, tall_dialog
+from ..widgets import BLOCK_COLOURS, anew, bar, card, named, say_in, tall_dialog, text_button
 from ..words import number, t
 from .mind_cards import small, words
 
@@ -35,9 +35,8 @@ def sentence(agent: str, pruned: Pruned, *, would: bool = False) -> str:
     if not pruned.units:
         return t("minds.left_no_units", name=name)
     kind = ("would" if would else "was") if pruned.removed else "nothing"
-    return t(
-        f"minds.left_{kind}", name=name, removed=number(pruned.removed), units=number(pruned.units), n=pruned.units
-    )
+    removed, units = number(pruned.removed), number(pruned.units)
+    return t(f"minds.left_{kind}", name=name, removed=removed, units=units, n=pruned.units)
 
 
 def left_out_card(agent: str, pruned: Pruned | None, ask: Callable[[], object] | None = None) -> None:
@@ -56,12 +55,8 @@ def left_out_card(agent: str, pruned: Pruned | None, ask: Callable[[], object] |
             pieces(agent, pruned)
             _checks(pruned.checks)
         if ask is not None:
-            button = (
-                ui.button(t("minds.would_ask"), icon="tune", on_click=ask)
-                .props("flat dense no-caps")
-                .classes("text-sm self-start")
-            )
-            button.mark("would-ask")
+            button = text_button(t("minds.would_ask"), ask, icon="tune", look="flat dense")
+            button.classes("text-sm self-start").mark("would-ask")
 
 
 def pieces(agent: str, pruned: Pruned, *, would: bool = False) -> None:
@@ -211,7 +206,7 @@ class _Dialog:
                 shown.bind_text_from(self._slider, "value", lambda value: f"λ {number(float(value or 0), 2)}")
             words = {one: t(f"setup.pruning_method_{one}") for one in methods}
             self._method = ui.select(words, label=t("setup.pruning_method"), value=method, on_change=self.score)
-            self._method.props(f"{FIELD} options-dense").classes("w-full").mark("would-method")
+            self._method.props("options-dense").classes("w-full").mark("would-method")
         if self._missing is not None:
             why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
             small(why).mark("would-missing")
@@ -254,13 +249,11 @@ class _Dialog:
             return
         self._drawn = (method, strength)
         found = at_strength(self._scored[method], strength, self._past.settings.pruning.fill)
-        self._result.clear()
-        with self._result:
+        with anew(self._result):
             pieces(self._agent, found, would=True)
 
     def _say(self, text: str, *, waits: bool = False) -> None:
-        self._status.set_text(text)
-        self._status.set_visibility(bool(text))
+        say_in(self._status, text)
         self._wait.set_visibility(waits)
 
 

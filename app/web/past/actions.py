@@ -26,7 +26,7 @@ from ..setup.scenario_files import scenario_text
 from ..shared.dialogs import Window, agreed
 from ..shared.formats import moment
 from ..shared.navigation import comparison_of, export_of, like, page_of, report_of
-from ..widgets import COPYING_S, FIELD, errors_shown, item, notify_error, reached, word_button, word_menu
+from ..widgets import COPYING_S, errors_shown, item, notify_error, reached, word_button, word_menu
 from ..words import t
 
 
@@ -50,19 +50,18 @@ async def ask_labels(folder: Path, topic: str, known: Iterable[str] = ()) -> boo
     Returns:
         Whether anything has changed.
     """
+    before: Labels | None = None
     with errors_shown():
-        return await _asked_labels(folder, await asyncio.to_thread(read_labels, folder), topic, known)
-    return False
-
-
-async def _asked_labels(folder: Path, before: Labels, topic: str, known: Iterable[str]) -> bool:
+        before = await asyncio.to_thread(read_labels, folder)
+    if before is None:
+        return False
     window = Window(t("past.labels_title"), width="small")
     with window.body:
-        name = ui.input(t("past.name"), value=before.name, placeholder=topic).props(f"{FIELD} autofocus counter")
+        name = ui.input(t("past.name"), value=before.name, placeholder=topic).props("autofocus counter")
         name.classes("w-full").props["maxlength"] = LONGEST_NAME
         options = list(dict.fromkeys([*before.tags, *known]))
         tags = ui.select(options, label=t("past.tags"), value=before.tags, multiple=True, new_value_mode="add-unique")
-        tags.props(f"{FIELD} use-chips use-input hide-dropdown-icon input-debounce=0").classes("w-full")
+        tags.props("use-chips use-input hide-dropdown-icon input-debounce=0").classes("w-full")
         ui.label(t("past.labels_why")).classes("text-xs muted")
 
     async def keep() -> None:
@@ -162,7 +161,7 @@ async def _copy(path: str) -> None:
         return
     window = Window(t("past.link_here"), width="small")
     with window.body:
-        field = ui.input(t("past.link_here"), value=str(link)).props(f"{FIELD} readonly autofocus").classes("w-full")
+        field = ui.input(t("past.link_here"), value=str(link)).props("readonly autofocus").classes("w-full")
         field.on("focus", js_handler="event => event.target.select()")
     await window.closed()
 

@@ -25,7 +25,7 @@ from ....state.plain_text import capitalised, one_line, shortened
 from ....state.wording import entry
 from ..chat.lines import put_in
 from ..context import WebContext
-from ..frame import Frame, disclaimer
+from ..frame import disclaimer, page, page_title
 from ..setup.form import specs
 from ..setup.setting_field import label_of, option_of
 from ..shared.chart_box import NARROW, WIDE, ChartBox
@@ -33,7 +33,7 @@ from ..shared.formats import dollars, joined, moment
 from ..shared.lists import page_by_page
 from ..shared.navigation import comparison_of, page_of
 from ..shared.runs import closed, closed_runs
-from ..widgets import FIELD, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
+from ..widgets import anew, avatar, card, colour, icon_button, nothing_yet, notify_error, reached, table, title
 from ..words import t, t_or
 from .runs_page import address_of, branched, ending, title_of
 
@@ -133,10 +133,9 @@ def heads(both: Compared) -> None:
                     said = t("past.utterances", n=len(record.utterances))
                     about = (moment(record.manifest.started), said, record.manifest.settings.model, record.path.name)
                     ui.label(joined(part or "" for part in about)).classes("text-xs muted [overflow-wrap:anywhere]")
-                    opens = ui.link(
-                        t("past.open_at" if parting else "past.open_run", run=letter), page_of(record.path.name, turn)
-                    )
-                    opens.classes("text-sm text-primary font-medium no-underline pt-1")
+                    opens = t("past.open_at" if parting else "past.open_run", run=letter)
+                    link = ui.link(opens, page_of(record.path.name, turn))
+                    link.classes("text-sm text-primary font-medium no-underline pt-1")
 
 
 def facts(comparison: Comparison, a: Record, b: Record) -> None:
@@ -382,12 +381,7 @@ def _of(charts: Callable[[int], list[Chart]], place: int, width: int) -> Chart:
 
 
 def _charts(both: Compared, width: int) -> list[Chart]:
-    return overlays(
-        both.a,
-        both.b,
-        parts=t("past.parts_here"),
-        width=width,
-    )
+    return overlays(both.a, both.b, parts=t("past.parts_here"), width=width)
 
 
 # The page that compares two runs: choice of the runs, their differences, and their transcripts side by side
@@ -401,10 +395,8 @@ _TWO: Final = 2
 
 async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
     """Draw the page; with a branch alone, its origin is compared with it."""
-    Frame(t("past.compare_title"))
-    ui.query(".nicegui-content").classes("p-0")
-    with ui.column().classes("w-full max-w-[1200px] mx-auto p-4 gap-4"):
-        ui.label(t("past.compare_title")).classes("text-2xl font-bold").props("role=heading aria-level=1")
+    with page(t("past.compare_title"), 1200):
+        page_title(t("past.compare_title"))
         chooser = ui.row().classes("w-full items-center gap-2")
         box = ui.column().classes("w-full gap-4")
         disclaimer()
@@ -476,7 +468,7 @@ def _choose(runs: Sequence[ListedRun], shut: frozenset[str], a: str, b: str) -> 
 
     def field(name: str, value: str) -> ui.select:
         select = ui.select(options, label=t(name), value=value if value in options else None, with_input=True)
-        return select.props(f"{FIELD} clearable").classes("grow basis-[280px] min-w-0")
+        return select.props("clearable").classes("grow basis-[280px] min-w-0")
 
     one = field("past.run_a", a)
     icon_button("swap_horiz", t("past.swap"), lambda: go(other.value, one.value))
@@ -502,8 +494,7 @@ async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
     if both is None:
         _instead(box, "lock", t("past.closed"))
         return
-    box.clear()
-    with box:
+    with anew(box):
         heads(both)
         facts(both.comparison, both.a, both.b)
         courses(both)
@@ -512,8 +503,7 @@ async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
 
 def _instead(box: ui.column, icon: str, why: str) -> None:
     """Why there is no comparison."""
-    box.clear()
-    with box, ui.row().classes("items-center gap-3 no-wrap"):
+    with anew(box), ui.row().classes("items-center gap-3 no-wrap"):
         ui.icon(icon, size="32px", color="primary").props("aria-hidden=true")
         ui.label(capitalised(why)).classes("muted [overflow-wrap:anywhere]")
 

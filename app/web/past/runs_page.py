@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -13,18 +12,31 @@ from nicegui import ui
 from ....reports.words import compact, spaced
 from ....runs.events import StopReason
 from ....runs.folder.listing import UNFINISHED, ListedRun, Listing, Tree, matching, trees
-from ....state.errors import PerSimChatError
 from ....state.plain_text import one_line, shortened
 from ....state.settings import MODES
 from ....state.wording import entry
 from ..board import Board
 from ..context import WebContext
-from ..frame import Frame
-from ..shared.formats import dollars, moment
+from ..frame import page, page_title
+from ..shared.formats import dollars, joined, moment
 from ..shared.lists import draw_unread, page_by_page
 from ..shared.navigation import comparison_of, like, page_of, resume_and_show
 from ..shared.runs import closed_runs
-from ..widgets import FIELD, avatar, chip, colour, item, menu, named, nothing_yet, notify_error, reached
+from ..widgets import (
+    anew,
+    avatar,
+    chip,
+    colour,
+    errors_shown,
+    item,
+    menu,
+    named,
+    nothing_yet,
+    plain_button,
+    reached,
+    say_in,
+    text_button,
+)
 from ..words import t, t_or
 from .actions import ask_delete, ask_labels, tags_of
 
@@ -62,11 +74,7 @@ def branched(listed: ListedRun) -> str:
         what = t("past.branch_chooses", turn=turn, host=host, partner=partner)
     else:
         what = t("past.branch_at", turn=turn)
-    return " · ".join([what, *(_set(name, value) for name, value in changed.items())])
-
-
-def _set(name: str, value: Any) -> str:
-    return f"{spaced(name)}: {one_line(compact(value))}"
+    return joined([what, *(f"{spaced(name)}: {one_line(compact(value))}" for name, value in changed.items())])
 
 
 # The row
@@ -80,55 +88,30 @@ INTERRUPTED: Final = frozenset({UNFINISHED, "stopped", "error"})
 """Endings (`ListedRun.ended`) after which a run can be resumed without changes."""
 
 _MOST_FACES: Final = 5
-_QUIET: Final = "flat no-caps no-wrap dense padding='4px 10px'"
-
-
-@dataclass(frozen=True)
-class RowActions:
-    """What a row does beside opening its run.
-
-    Attributes:
-        choose: called with the run and whether it is chosen.
-        delete: called to delete the run.
-        label: called to name and tag it.
-        find: called with a tag to show only runs that have it.
-    """
-
-    choose: Callable[[str, bool], None]
-    delete: Callable[[str], Any]
-    label: Callable[[ListedRun], Any]
-    find: Callable[[str], Any]
+_QUIET: Final = "flat no-wrap dense padding='4px 10px'"
 
 
 class RunRow:
     """A run's row.
 
     Args:
-        web: the context of the pages.
+        page: on which it stands.
         listed: the run.
-        actions: what it does.
         origin: the run under which it stands as a branch; None if it stands by itself.
         chosen: whether it is chosen.
         closed: whether people play it, so that the row tells nothing of its course until it is over.
     """
 
     def __init__(
-        self,
-        web: WebContext,
-        listed: ListedRun,
-        actions: RowActions,
-        *,
-        origin: ListedRun | None = None,
-        chosen: bool = False,
-        closed: bool = False,
+        self, page: _RunsPage, listed: ListedRun, *, origin: ListedRun | None, chosen: bool, closed: bool
     ) -> None:
         self.run = address_of(listed)
-        self._web, self._listed, self._closed, self._origin = web, listed, closed, origin
+        self._web, self._listed, self._closed, self._origin = page.web, listed, closed, origin
         self._wanted: str | None = None
         is_branch = listed.branch_of is not None and not closed
         self._title = branched(listed) if is_branch and origin is not None and not listed.name else title_of(listed)
         with ui.element("div").classes("run-row"):
-            box = ui.checkbox(value=chosen, on_change=lambda event: actions.choose(self.run, bool(event.value)))
+            box = ui.checkbox(value=chosen, on_change=lambda event: page.choose(self.run, bool(event.value)))
             named(box.props("dense"), t("past.choose", topic=self._title)).classes("run-over")
             if origin is None:
                 _faces(listed.participants)
@@ -146,12 +129,12 @@ class RunRow:
                 if listed.tags:
                     with ui.row().classes("gap-1 pt-1 run-over"):
                         for tag in listed.tags:
-                            _tag(one_line(tag), actions.find)
+                            _tag(one_line(tag), page.tag.set_value)
             with ui.row().classes("run-state items-center gap-2 no-wrap"):
                 self._state = chip("")
                 self._does = ui.element("div").classes("run-over")
             with ui.element("div").classes("run-more run-over"):
-                self._menu(actions)
+                self._menu(page)
         self.refresh(None)
 
     def refresh(self, board: Board | None) -> None:
@@ -193,8 +176,7 @@ class RunRow:
         if self._wanted == wanted:
             return
         self._wanted = wanted
-        self._does.clear()
-        with self._does:
+        with anew(self._does):
             if wanted == "resume":
                 button = ui.button(t("past.resume"), on_click=lambda: resume_and_show(self._web, self.run))
             elif wanted:  # on a phone, the row itself opens a run that is over
@@ -206,10 +188,10 @@ class RunRow:
             button.classes("gt-xs" if wanted == "replay" else "")
             named(button.props(_QUIET), t("past.card_do", what=t(f"past.{wanted}"), topic=self._title))
 
-    def _menu(self, actions: RowActions) -> None:
+    def _menu(self, page: _RunsPage) -> None:
         listed, run = self._listed, self.run
         with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=self._title)):
-            item("label", t("past.labels"), lambda: actions.label(listed))
+            item("label", t("past.labels"), lambda: page.label(listed))
             if not self._closed:
                 if self._origin is None:
                     item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
@@ -218,12 +200,11 @@ class RunRow:
                     item("compare_arrows", t("past.compare_origin"), href=href)
                 item("library_add", t("past.like"), href=like(run))
             if not listed.active:
-                item("delete", t("past.delete"), lambda: actions.delete(run))
+                item("delete", t("past.delete"), lambda: page.delete(run))
 
 
 def _tag(tag: str, find: Callable[[str], Any]) -> None:
-    button = ui.button(tag, on_click=lambda: find(tag), color=None).props("flat dense no-caps").classes("run-tag")
-    named(button, t("past.find_tag", tag=tag))
+    named(plain_button(tag, lambda: find(tag)).classes("run-tag"), t("past.find_tag", tag=tag))
 
 
 def _faces(names: list[str]) -> None:
@@ -249,9 +230,8 @@ _ENDINGS: Final = (*get_args(StopReason), UNFINISHED)
 
 async def runs_page(web: WebContext) -> None:
     """Draw the page."""
-    Frame(t("common.runs"))
-    ui.query(".nicegui-content").classes("p-0")
-    _RunsPage(web)
+    with page(t("common.runs"), 1040):
+        _RunsPage(web)
 
 
 class _RunsPage:
@@ -263,20 +243,17 @@ class _RunsPage:
         self.chosen: dict[str, None] = {}
         self.rows: list[RunRow] = []
         self.active: list[str] = []
-        with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4"):
-            with ui.row().classes("w-full items-center gap-3"):
-                ui.label(t("common.runs")).classes("text-2xl font-bold").props("role=heading aria-level=1")
-                self.count = ui.label().classes("text-sm muted").props("role=status")
-                ui.space()
-                compare = ui.button(t("common.compare"), icon="compare_arrows").props("flat no-caps")
-                compare.props["href"] = reached("/compare")
-                ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
-            self._filters()
-            self.bar = ui.row().classes("chosen-bar surface w-full items-center gap-2 px-4 py-2")
-            self.asking = ui.element("div").classes("hidden")
-            self.box = ui.column().classes("w-full gap-3")
-            with self.box:
-                ui.spinner(size="32px").classes("mx-auto mt-8")
+        with ui.row().classes("w-full items-center gap-3"):
+            page_title(t("common.runs"))
+            self.count = ui.label().classes("text-sm muted").props("role=status")
+            ui.space()
+            text_button(t("common.compare"), icon="compare_arrows", href="/compare")
+            text_button(t("past.new"), lambda: ui.navigate.to("/"), icon="add", look="unelevated")
+        self._filters()
+        self.bar = ui.row().classes("chosen-bar surface w-full items-center gap-2 px-4 py-2")
+        self.asking = ui.element("div").classes("hidden")
+        with ui.column().classes("w-full gap-3") as self.box:
+            ui.spinner(size="32px").classes("mx-auto mt-8")
         self._draw_bar()
         ui.timer(0, self.load, once=True)  # a long list must not delay the page
         ui.timer(_POLL_S, self.refresh)
@@ -284,10 +261,10 @@ class _RunsPage:
     def _filters(self) -> None:
         def chosen(field: str, every: str, options: dict[str, str]) -> ui.select:
             select = ui.select({"": t(every), **options}, label=t(field), value="", on_change=self.search)
-            return select.props(FIELD).classes("grow sm:grow-0 basis-[140px] sm:basis-[170px]")
+            return select.classes("grow sm:grow-0 basis-[140px] sm:basis-[170px]")
 
         with ui.row().classes("w-full gap-2") as self.filters:
-            self.text = ui.input(t("past.search"), on_change=self.search).props(f"{FIELD} clearable debounce=250")
+            self.text = ui.input(t("past.search"), on_change=self.search).props("clearable debounce=250")
             self.text.classes("grow basis-[240px]").props("type=search")
             with self.text.add_slot("prepend"):
                 ui.icon("search").props("aria-hidden=true")
@@ -299,11 +276,9 @@ class _RunsPage:
     async def load(self) -> None:
         """Read the list."""
         self.active = [live.run for live in self.web.runs.active]
-        try:
+        with errors_shown():
             self.listing = await self.web.runs.runs()
             self.closed = await asyncio.to_thread(closed_runs, self.listing.runs)
-        except PerSimChatError as error:
-            notify_error(error)
         tags = tags_of(self.listing.runs)
         self.tag.set_options({"": t("past.tag_all"), **{tag: tag for tag in tags}})
         if self.tag.value not in ("", *tags):
@@ -344,19 +319,16 @@ class _RunsPage:
         runs, found = self.listing.runs, self.found()
         self.filters.set_visibility(bool(runs))
         everything = len(found) == len(runs)
-        self.count.set_text(
-            t("past.found_all", n=len(runs)) if everything else t("past.found_some", n=len(found), of=len(runs))
-        )
-        self.count.set_visibility(bool(runs))
-        self.box.clear()
+        some = t("past.found_some", n=len(found), of=len(runs))
+        say_in(self.count, "" if not runs else t("past.found_all", n=len(runs)) if everything else some)
         self.rows = []
-        with self.box:
+        with anew(self.box):
             if not runs:
                 nothing_yet("forum", t("past.empty"), t("past.empty_why"), t("past.empty_start"))
             elif not found:
                 with ui.column().classes("w-full items-center gap-3 py-12"):
                     ui.label(t("past.none_fits")).classes("muted")
-                    ui.button(t("past.clear"), on_click=self.clear).props("flat no-caps")
+                    text_button(t("past.clear"), self.clear)
             else:
                 self._list(found)
             draw_unread(t("past.unread", n=len(self.listing.unread)), self.listing.unread)
@@ -378,7 +350,7 @@ class _RunsPage:
             self._row(branch, origin, depth)
         if len(every) > FEW:
             with ui.element("li").classes("run-rest") as last:
-                rest = ui.button(t("past.more_branches", n=len(every) - FEW)).props("flat no-caps dense")
+                text_button(t("past.more_branches", n=len(every) - FEW), lambda: show(), look="flat dense")
 
             def show(family: ui.element | None = last.parent_slot.parent if last.parent_slot else None) -> None:
                 last.delete()
@@ -387,13 +359,10 @@ class _RunsPage:
                         for branch, origin, depth in every[FEW:]:
                             self._row(branch, origin, depth)
 
-            rest.on_click(lambda: show())
-
     def _row(self, listed: ListedRun, origin: ListedRun | None, depth: int) -> None:
-        actions = RowActions(self.choose, self.delete, self.label, self.tag.set_value)
         chosen, closed = address_of(listed) in self.chosen, listed.folder in self.closed
         with ui.element("li").style(f"--depth:{min(depth, _DEEPEST)}"):
-            self.rows.append(RunRow(self.web, listed, actions, origin=origin, chosen=chosen, closed=closed))
+            self.rows.append(RunRow(self, listed, origin=origin, chosen=chosen, closed=closed))
 
     def choose(self, run: str, chosen: bool) -> None:
         """A run was selected or deselected."""
@@ -423,24 +392,19 @@ class _RunsPage:
 
     def _draw_bar(self) -> None:
         two = 2
-        self.bar.clear()
         self.bar.set_visibility(bool(self.chosen))
         runs = list(self.chosen)
-        with self.bar:
+        with anew(self.bar):
             ui.label(t("past.chosen", n=len(runs))).classes("text-sm").props("role=status")
             ui.space()
-            compare = (
-                ui.button(t("past.compare"), icon="compare_arrows")
-                .mark("compare-chosen")
-                .props("unelevated no-caps dense padding='4px 12px'")
+            look = "unelevated dense padding='4px 12px'"
+            compare = text_button(t("past.compare"), icon="compare_arrows", look=look)
+            compare.on_click(lambda: ui.navigate.to(comparison_of(*runs)))
+            compare.mark("compare-chosen").set_enabled(len(runs) == two)
+            text_button(
+                t("past.delete"), lambda: self.delete(*self.chosen), icon="delete", look="flat dense color=negative"
             )
-            compare.on_click(lambda: ui.navigate.to(comparison_of(*runs))).set_enabled(len(runs) == two)
-            delete = ui.button(t("past.delete"), icon="delete", on_click=self._delete_chosen)
-            delete.props("flat no-caps dense color=negative")
-            ui.button(t("past.unchoose"), on_click=self.unchoose).props("flat no-caps dense color=grey-7")
-
-    async def _delete_chosen(self) -> Any:
-        await self.delete(*self.chosen)
+            text_button(t("past.unchoose"), self.unchoose, look="flat dense color=grey-7")
 
 
 def _under(tree: Tree, depth: int) -> Iterator[tuple[ListedRun, ListedRun, int]]:

@@ -9,7 +9,7 @@ from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
 from ..context import Viewing
 from ..shared.navigation import page_of
-from ..widgets import icon_button, named, reached
+from ..widgets import icon_button, named, reached, text_button
 from ..words import t
 
 POLL_S: Final = 0.2
@@ -32,12 +32,9 @@ document.addEventListener('keydown', event => {
 """
 
 
-def time_bar(viewing: Viewing) -> None:
-    """Draw it, and keep it up to date."""
-    _TimeBar(viewing)
+class TimeBar:
+    """The bar, kept up to date."""
 
-
-class _TimeBar:
     def __init__(self, viewing: Viewing) -> None:
         self.viewing = viewing
         self.playing = False
@@ -52,10 +49,10 @@ class _TimeBar:
             self.slider = ui.slider(min=0, max=1, value=0, on_change=self.slid).props("dense").classes("mx-3 min-w-0")
             named(self.slider, t("past.slider"))
             self.where = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
-            self.pace = ui.button(on_click=self.faster).props("flat dense no-caps color=grey-7 size=sm")
+            self.pace = ui.button(on_click=self.faster).props("flat dense color=grey-7 size=sm")
             self.end = icon_button("last_page", t("past.newest"), self.to_end)
-            self.follow = ui.button(t("past.follow"), icon="sensors", on_click=self.to_end)
-            self.follow.props("flat dense no-caps size=sm").classes("whitespace-nowrap")
+            self.follow = text_button(t("past.follow"), self.to_end, icon="sensors", look="flat dense size=sm")
+            self.follow.classes("whitespace-nowrap")
         self.box = box
         self._name_pace()
         ui.on("turn_step", self.key)

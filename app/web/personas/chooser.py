@@ -11,12 +11,11 @@ from nicegui import app, ui
 from pydantic import ValidationError
 
 from ....personas.catalogue import shipped
-from ....state.errors import PerSimChatError
 from ....state.persona import Persona
 from ....state.plain_text import visible_form
 from ..context import WebContext
 from ..shared.dialogs import Window
-from ..widgets import FIELD, notify_error, title
+from ..widgets import errors_shown, text_button, title
 from ..words import t
 from .library import Library
 from .persona_lists import Pick, Picks
@@ -62,11 +61,9 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
         The chosen personas; none if the user has cancelled.
     """
     library = Library(web.library)
-    try:
-        own = await asyncio.to_thread(lambda: list(library.personas().values()))
-    except PerSimChatError as error:
-        notify_error(error)
-        own = []
+    own: list[Persona] = []
+    with errors_shown():
+        own += (await asyncio.to_thread(library.personas)).values()
     there = {visible_form(name) for name in taken}
     picks = Picks(lambda: count())
     of_files: set[int] = set()
@@ -89,10 +86,8 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
         from .importing import ImportDialog  # the first page does not need what it loads
 
         dialog = ImportDialog(library)
-        try:
+        with errors_shown():  # of the environment
             await dialog.run()
-        except PerSimChatError as error:  # of the environment
-            notify_error(error)
         if not dialog.kept or window.dialog.is_deleted:
             return
         of_files.update(range(len(picks.picks), len(picks.picks) + len(dialog.kept)))
@@ -102,7 +97,7 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
         count()
 
     with window.body:
-        field = ui.input(t("personas.search"), on_change=search).props(f"{FIELD} clearable autofocus type=search")
+        field = ui.input(t("personas.search"), on_change=search).props("clearable autofocus type=search")
         field.classes("w-full sticky top-0 z-10")
         brought = ui.column().classes("w-full gap-3")
         if own:
@@ -113,11 +108,11 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> Chosen:
         nobody = ui.label(t("personas.nobody_found")).classes("muted py-4")
         nobody.set_visibility(False)
     with window.buttons:
-        files = ui.button(t("personas.import_button"), icon="upload_file", on_click=bring_in).props("flat no-caps")
+        files = text_button(t("personas.import_button"), bring_in, icon="upload_file")
         files.props["title"] = t("personas.import_help")
         ui.space()
-        ui.button(t("common.cancel"), on_click=window.leave).props("flat no-caps")
-        take = ui.button(on_click=lambda: window.submit(picks.chosen())).props("unelevated no-caps")
+        text_button(t("common.cancel"), window.leave)
+        take = text_button("", lambda: window.submit(picks.chosen()), look="unelevated")
     count()
     numbers: list[int] = await window.closed() or []
     return Chosen([picks.picks[number].persona for number in numbers], bool(numbers) and of_files.issuperset(numbers))

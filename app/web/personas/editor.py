@@ -16,7 +16,7 @@ from ....state.persona import Persona
 from ....state.plain_text import one_line, visible_form
 from ..shared.dialogs import Window
 from ..shared.lists import Field, Rows
-from ..widgets import FIELD, SEGMENTS, explained, named, notify_error
+from ..widgets import SEGMENTS, explained, named, notify_error
 from ..words import t
 from .library import Library
 from .persona_lists import level_words
@@ -102,7 +102,7 @@ class PersonaForm:
             make = ui.textarea if lines else ui.input
             label = t(f"personas.{key}_field" if key in _LISTS else f"personas.{key}")
             field = make(label, value=value, placeholder=t(f"personas.{key}_example"))
-            field.props(f"{FIELD} {'autogrow' if lines else ''}").classes("grow min-w-0")
+            field.props(f"{'autogrow' if lines else ''}").classes("grow min-w-0")
             explained(t(f"personas.{key}_explained"))
         self.fields[key] = field
 
@@ -158,7 +158,7 @@ def _rows(names: str, suggested: list[str], value: Callable[[Any], Field]) -> Ro
     """Rows whose names are suggested while one is typed; `names` is their label, by its key."""
 
     def name_field(name: str) -> Field:
-        field = ui.input(value=name, autocomplete=suggested, placeholder=t(names)).props(FIELD)
+        field = ui.input(value=name, autocomplete=suggested, placeholder=t(names))
         named(field.classes("w-2/5 min-w-0"), t(names))
         return field
 
@@ -187,12 +187,12 @@ def _mark_lost(rows: Rows) -> bool:
 
 
 def _text_value(value: Any) -> Field:
-    return ui.textarea(value=value or "", placeholder=t("personas.value")).props(f"{FIELD} autogrow")
+    return ui.textarea(value=value or "", placeholder=t("personas.value")).props("autogrow")
 
 
 def _level_value(value: Any) -> Field:
     levels = {level: level_words(level) for level in range(6)}
-    return ui.select(levels, value=_OVERALL if value is None else value).props(f"{FIELD} options-dense")
+    return ui.select(levels, value=_OVERALL if value is None else value).props("options-dense")
 
 
 def _worded(detail: ErrorDetails) -> str:
@@ -216,9 +216,8 @@ async def edit_persona(persona: Persona | None, *, keep_in: Library | None = Non
     Returns:
         The new or changed persona; None if the user has cancelled.
     """
-    window = Window(
-        t("personas.edit_heading" if persona else "personas.new_heading"), unsaved=lambda: form.data() != before
-    )
+    heading = t("personas.edit_heading" if persona else "personas.new_heading")
+    window = Window(heading, unsaved=lambda: form.data() != before)
     with window.body:
         form = PersonaForm(persona)
     before = form.data()

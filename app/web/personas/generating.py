@@ -25,7 +25,7 @@ from ....state.settings import Settings
 from ...views.personas_view import notes
 from ..live_runs import refuse_model_files
 from ..shared.lists import Field, Rows
-from ..widgets import FIELD, explained, icon_button
+from ..widgets import explained, icon_button, text_button
 from ..words import t
 from .making import MakingDialog
 from .persona_lists import Pick
@@ -53,14 +53,14 @@ class QuotaForm:
         self.box = ui.column().classes("w-full gap-2")
         with ui.row().classes("gap-1 items-center"):
             for name in (*EXAMPLES, ""):
-                button = ui.button(name or t("personas.quota_other"), icon="add", on_click=partial(self.add, name))
-                button.props("flat dense no-caps size=sm")
+                label = name or t("personas.quota_other")
+                text_button(label, partial(self.add, name), icon="add", look="flat dense size=sm")
 
     def add(self, name: str) -> None:
         """Add a division by a characteristic, with the shares of the example of that name."""
         with self.box, ui.column().classes("surface w-full gap-2 p-3") as box:
             with ui.row().classes("w-full items-center gap-2 no-wrap"):
-                head = ui.input(t("personas.characteristic"), value=name).props(FIELD).classes("grow min-w-0")
+                head = ui.input(t("personas.characteristic"), value=name).classes("grow min-w-0")
                 icon_button("delete_outline", t("personas.remove_quota"), lambda: self._remove(division, box))
             shares = Rows(_value, lambda _, share: self._share(division, share), lambda: self._sum(division))
             with ui.row().classes("w-full items-center justify-between no-wrap"):
@@ -87,7 +87,7 @@ class QuotaForm:
     def _share(self, division: _Division, share: Any) -> Field:
         field = ui.input(t("personas.share"), value=share or "", validation=_wrong_share)
         field.on_value_change(lambda: self._sum(division))
-        return field.props(f"{FIELD} hide-bottom-space").classes("w-24")
+        return field.props("hide-bottom-space").classes("w-24")
 
     def _remove(self, division: _Division, box: ui.column) -> None:
         self.divisions.remove(division)
@@ -100,7 +100,7 @@ class QuotaForm:
 
 
 def _value(name: str) -> Field:
-    return ui.input(t("personas.value"), value=name).props(FIELD).classes("grow min-w-0")
+    return ui.input(t("personas.value"), value=name).classes("grow min-w-0")
 
 
 def _fraction(value: str | None) -> Fraction | None:
@@ -143,12 +143,11 @@ class GenerateDialog(MakingDialog[list[Generated]]):
         ui.label(t("personas.generate_explained")).classes("text-sm muted")
         with ui.row().classes("w-full no-wrap items-start gap-1"):
             self.about = ui.textarea(t("personas.about"), placeholder=t("personas.about_example"))
-            self.about.props(f"{FIELD} autogrow").classes("grow min-w-0")
+            self.about.props("autogrow").classes("grow min-w-0")
             explained(t("personas.about_explained"))
         with ui.row().classes("w-full items-start gap-2"):
-            self.number = ui.number(t("personas.how_many"), value=5, min=1, max=MOST, precision=0)
-            self.number.props(FIELD).classes("w-28")
-            self.seed = ui.number(t("personas.seed"), value=0, min=0, precision=0).props(FIELD).classes("w-28")
+            self.number = ui.number(t("personas.how_many"), value=5, min=1, max=MOST, precision=0).classes("w-28")
+            self.seed = ui.number(t("personas.seed"), value=0, min=0, precision=0).classes("w-28")
             explained(t("personas.seed_explained"))
             self.draw_model()
         with ui.row().classes("items-center gap-1"):

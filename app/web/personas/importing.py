@@ -24,7 +24,7 @@ from ....state.errors import InputError, PerSimChatError
 from ....state.persona import Persona
 from ....state.plain_text import folded, one_line
 from ..live_runs import refuse_model_files
-from ..widgets import FIELD, explained, icon_button, named
+from ..widgets import anew, explained, icon_button, named
 from ..words import t
 from .library import Library, head_of
 from .making import MakingDialog
@@ -174,8 +174,7 @@ class ColumnChoice:
         for table in tables:
             different.setdefault(table.columns, []).append(table)
         self._columns = {column for columns in different for column in columns}
-        self._box.clear()
-        with self._box:
+        with anew(self._box):
             for columns, alike in different.items():
                 self._draw(columns, alike)
 
@@ -216,7 +215,7 @@ class ColumnChoice:
                 value=_key(self.chosen.get(column, suggested), column),
                 on_change=lambda event, column=column: self._choose(column, event.value),
             )
-            field.props(f"{FIELD} options-dense").classes("w-full")
+            field.props("options-dense").classes("w-full")
             named(field, t("personas.column_becomes", column=one_line(column)))
             field.on_value_change(partial(_mark, field))
             _mark(field)
@@ -290,7 +289,7 @@ class ImportDialog(MakingDialog[Imported]):
         self.listed_files = ui.column().classes("w-full gap-1").props("aria-live=polite")
         self.columns = ColumnChoice()
         with ui.row().classes("w-full no-wrap items-start gap-1"):
-            self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props(f"{FIELD} options-dense")
+            self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props("options-dense")
             self.way.classes("grow min-w-0")
             explained(t("personas.read_by_explained"))
         with ui.column().classes("w-full gap-1") as own:
@@ -324,8 +323,7 @@ class ImportDialog(MakingDialog[Imported]):
 
     async def _take(self, files: list[FileUpload]) -> None:
         self.files = files
-        self.listed_files.clear()
-        with self.listed_files:
+        with anew(self.listed_files):
             for file in files:
                 with ui.row().classes("surface w-full items-center gap-2 no-wrap px-3 py-1"):
                     ui.icon("description", color="primary").props("aria-hidden=true")

@@ -15,6 +15,7 @@ from ....state.document import MAX_BYTES, parse_value
 from ....state.errors import InputError, PerSimChatError
 from ....state.persona import Persona
 from ....state.plain_text import folded, visible_form
+from ...refusals import refusals_told
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,8 @@ class Library:
             InputError: it cannot be deleted.
         """
         self._require_own(path)
-        try:
+        with refusals_told("the file cannot be deleted", path, "Check the permissions of the folder."):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            remedy = "Check the permissions of the folder."
-            raise InputError(f"the file cannot be deleted: {error.strerror}", where=str(path), remedy=remedy) from error
 
     def text(self, path: Path) -> str:
         """The text of a file of this library, unchanged.
@@ -132,14 +130,11 @@ class Library:
             InputError: it cannot be read.
         """
         self._require_own(path)
-        try:
+        with refusals_told("the file cannot be read", path, "Check whether it still exists."):
             return path.read_text(encoding="utf-8-sig", errors="replace")
-        except OSError as error:
-            what = f"the file cannot be read: {error.strerror}"
-            raise InputError(what, where=str(path), remedy="Check whether it still exists.") from error
 
     def _files(self) -> list[Path]:
-        try:
+        with refusals_told("the folder cannot be read", self.folder, "Check its permissions."):
             if not self.folder.exists():
                 return []
             return sorted(
@@ -147,9 +142,6 @@ class Library:
                 for path in self.folder.iterdir()
                 if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
             )
-        except OSError as error:
-            what = f"the folder cannot be read: {error.strerror}"
-            raise InputError(what, where=str(self.folder), remedy="Check its permissions.") from error
 
     def _free(self, stem: str) -> Path:
         """A new empty file, so that no other program takes its name."""
@@ -171,19 +163,17 @@ class Library:
     def _written(self, persona: Persona, notes: Sequence[str]) -> Iterator[Path]:
         """A complete temporary file; it is deleted at the end unless it was renamed."""
         text = _checked_text(persona, notes)
+        remedy = "Check the permissions of the folder, and whether the disk is full."
         temporary: Path | None = None
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", newline="\n", dir=self.folder, prefix=".", suffix=".partial", delete=False
-            ) as file:
-                temporary = Path(file.name)
-                file.write(text)
-            yield temporary
-        except OSError as error:
-            what = f"the persona cannot be kept: {error.strerror}"
-            remedy = "Check the permissions of the folder, and whether the disk is full."
-            raise InputError(what, where=str(self.folder), remedy=remedy) from error
+            with refusals_told("the persona cannot be kept", self.folder, remedy):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile(
+                    "w", encoding="utf-8", newline="\n", dir=self.folder, prefix=".", suffix=".partial", delete=False
+                ) as file:
+                    temporary = Path(file.name)
+                    file.write(text)
+                yield temporary
         finally:
             if temporary is not None:
                 temporary.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from ....state.configuration import load_settings
 from ....state.errors import InputError, PerSimChatError
 from ....state.persona import Persona
 from ..shared.dialogs import Window
-from ..widgets import FIELD, explained
+from ..widgets import anew, explained, text_button
 from ..words import t
 from .library import Library
 from .persona_lists import Pick, Picks, keep_chosen
@@ -98,14 +98,14 @@ class MakingDialog(ABC, Generic[Made]):
         """Draw the field of the model that makes them; returns its row."""
         with ui.row().classes("grow no-wrap items-start gap-1") as row:
             self.model = ui.input(t("personas.model"), placeholder=self.usual, autocomplete=["offline", self.usual])
-            self.model.props(f"{FIELD} stack-label").classes("grow min-w-40")
+            self.model.props("stack-label").classes("grow min-w-40")
             explained(t("personas.model_explained"))
         return row
 
     def _offer_form(self) -> None:
         with self.window.other_buttons():
-            ui.button(t("common.cancel"), on_click=self.window.leave).props("flat no-caps")
-            ui.button(t(self.does), icon=self.icons[0], on_click=self.make).props("unelevated no-caps")
+            text_button(t("common.cancel"), self.window.leave)
+            text_button(t(self.does), self.make, icon=self.icons[0], look="unelevated")
 
     def back(self) -> None:
         """Go back to what is asked for; personas that were not kept are dropped."""
@@ -128,11 +128,10 @@ class MakingDialog(ABC, Generic[Made]):
             self.window.complain(str(for_the_page(error, t(self.remedy) if self.remedy else "")))
             return
         self.form.set_visibility(False)
-        self.outcome.clear()
-        with self.outcome:
+        with anew(self.outcome):
             self.draw_waiting()
         with self.window.other_buttons():
-            ui.button(t("personas.stop"), on_click=self.back).props("flat no-caps")
+            text_button(t("personas.stop"), self.back)
         self.work = asyncio.create_task(made)
         await asyncio.wait({self.work})
         if self.window.dialog.is_deleted or self.work.cancelled():
@@ -149,15 +148,14 @@ class MakingDialog(ABC, Generic[Made]):
             self._show(self.made)
 
     def _show(self, made: Made) -> None:
-        self.outcome.clear()
         self.picks = Picks()
-        with self.outcome:
+        with anew(self.outcome):
             self.draw_made(made)
             for pick in self.listed(made):
                 self.picks.add(pick, ticked=True)
         with self.window.other_buttons():
-            ui.button(t(self.again), icon=self.icons[1], on_click=self.back).props("flat no-caps")
-            ui.button(t("personas.keep"), icon="check", on_click=self.keep).props("unelevated no-caps")
+            text_button(t(self.again), self.back, icon=self.icons[1])
+            text_button(t("personas.keep"), self.keep, icon="check", look="unelevated")
 
     async def keep(self) -> None:
         """Keep the ticked personas."""

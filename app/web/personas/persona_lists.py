@@ -16,7 +16,7 @@ from ....state.persona import Persona
 from ....state.plain_text import capitalised, clean, folded, one_line, visible_form
 from ..shared.dialogs import Window
 from ..shared.lists import pairs
-from ..widgets import avatar, chip, errors_shown, icon_button, named, own_colour, title
+from ..widgets import avatar, chip, errors_shown, icon_button, named, own_colour, text_button, title
 from ..words import t
 from .library import Library
 
@@ -63,7 +63,7 @@ async def read_persona(persona: Persona) -> None:
         sheet(persona)
     window.body.props("tabindex=0")  # the keyboard scrolls it
     with window.buttons:
-        ui.button(t("common.close"), on_click=lambda: window.submit(None)).props("unelevated no-caps")
+        text_button(t("common.close"), lambda: window.submit(None), look="unelevated")
     await window.closed()
 
 
@@ -80,9 +80,8 @@ def sheet(persona: Persona) -> None:
         title(t("personas.traits"))
         with ui.row().classes("gap-1"):
             for trait in persona.traits:
-                chip(one_line(trait), own_colour(persona.name)).classes(
-                    remove="whitespace-nowrap text-xs", add="text-sm break-words"
-                )
+                shown = chip(one_line(trait), own_colour(persona.name))
+                shown.classes(remove="whitespace-nowrap text-xs", add="text-sm break-words")
     if persona.knowledge is not None:
         title(t("personas.knowledge"))
         levels = {"overall": persona.knowledge} if isinstance(persona.knowledge, int) else persona.knowledge
@@ -127,7 +126,7 @@ def persona_card(persona: Persona, actions: CardActions, *, ticked: bool) -> ui.
             named(box, t("personas.choose_one", name=name))
         ui.label(clean(persona.description)).classes("text-sm persona-text grow")
         with ui.row().classes("w-full items-center gap-0 no-wrap"):
-            read = ui.button(t("personas.read"), on_click=partial(read_persona, persona)).props("flat dense no-caps")
+            read = text_button(t("personas.read"), partial(read_persona, persona), look="flat dense")
             named(read.classes("px-2 -ml-2"), t("personas.read_one", name=name))
             ui.space()
             if actions.edit is not None:
@@ -196,11 +195,8 @@ class Picks:
                         chip(pick.blocked)
                 if not pick.blocked:
                     face.classes("cursor-pointer").on("click", lambda: box.set_value(not box.value))
-                icon_button(
-                    "article",
-                    t("personas.read_one", name=one_line(pick.persona.name)),
-                    partial(read_persona, pick.persona),
-                )
+                name = t("personas.read_one", name=one_line(pick.persona.name))
+                icon_button("article", name, partial(read_persona, pick.persona))
             if pick.notes:
                 more = ui.expansion(t("personas.where_from")).props("dense header-class=text-xs").classes("w-full")
                 with more, ui.column().classes("w-full gap-1"):

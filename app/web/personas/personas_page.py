@@ -18,7 +18,7 @@ from ....state.plain_text import one_line, visible_form
 from ..context import WebContext
 from ..frame import Frame, disclaimer
 from ..shared.dialogs import agreed
-from ..widgets import FIELD, notify_error
+from ..widgets import anew, notify_error, text_button
 from ..words import t
 from .chooser import set_pending_personas
 from .editor import edit_persona
@@ -59,24 +59,23 @@ class PersonasPage:
         self.root = ui.column().classes("w-full max-w-6xl mx-auto gap-4 no-wrap")
         with self.root:
             with ui.row().classes("w-full items-center justify-between gap-2"):
-                heading = ui.label(t("common.personas")).classes("text-2xl font-semibold")
-                heading.props("role=heading aria-level=1")
+                ui.label(t("common.personas")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
                 with ui.element("div").classes("persona-acts"):
                     for icon, name, makes in (
                         ("upload_file", "import_button", ImportDialog),
                         ("auto_awesome", "generate_button", GenerateDialog),
                     ):
-                        button = ui.button(t(f"personas.{name}"), icon=icon, on_click=partial(self._made, makes))
-                        button.props("outline no-caps padding='6px 12px'")
-                    ui.button(t("personas.new"), icon="add", on_click=self.new).props("unelevated no-caps")
-            self.search = ui.input(t("personas.search"), on_change=self.redraw).props(f"{FIELD} clearable type=search")
+                        look, act = "outline padding='6px 12px'", partial(self._made, makes)
+                        text_button(t(f"personas.{name}"), act, icon=icon, look=look)
+                    text_button(t("personas.new"), self.new, icon="add", look="unelevated")
+            self.search = ui.input(t("personas.search"), on_change=self.redraw).props("clearable type=search")
             self.search.classes("w-full").props("debounce=200")
             self.cards = ui.column().classes("w-full gap-4")
             disclaimer()
             with ui.row().classes("surface items-center gap-3 px-4 py-2 persona-bar") as self.bar:
                 self.count = ui.label().classes("font-semibold").props("role=status")
-                ui.button(t("personas.nobody"), on_click=self.choose_nobody).props("flat no-caps")
-                ui.button(t("personas.talk"), icon="forum", on_click=self.talk).props("unelevated no-caps")
+                text_button(t("personas.nobody"), self.choose_nobody)
+                text_button(t("personas.talk"), self.talk, icon="forum", look="unelevated")
         await self.reload()
 
     async def reload(self) -> None:
@@ -94,9 +93,8 @@ class PersonasPage:
         ready = {f"shipped {persona.name}": persona for persona in self.shipped}
         everybody = {**own, **ready}
         self.chosen = {key: everybody[key] for key in self.chosen if key in everybody}
-        self.cards.clear()
         self.boxes = {}
-        with self.cards:
+        with anew(self.cards):
             shown = self._group("own", {key: one for key, one in own.items() if matches(one, query)}, query)
             self._damaged()
             shown += self._group("shipped", {key: one for key, one in ready.items() if matches(one, query)}, query)
@@ -119,8 +117,7 @@ class PersonasPage:
                 actions = self._actions(name, persona, own=key == "own")
                 self.boxes[name] = persona_card(persona, actions, ticked=name in self.chosen)
         if len(personas) > self.most:
-            more = t("personas.more", n=len(personas) - self.most)
-            ui.button(more, on_click=self.show_more).props("flat no-caps").classes("mx-auto")
+            text_button(t("personas.more", n=len(personas) - self.most), self.show_more).classes("mx-auto")
         return len(personas)
 
     def _damaged(self) -> None:

@@ -18,6 +18,7 @@ from ....state.document import Document, read_document
 from ....state.errors import InputError, PerSimChatError, suggestion
 from ....state.persona import Persona
 from ....state.plain_text import one_line
+from ..widgets import text_button
 from ..words import t
 from .library import head_of
 
@@ -59,7 +60,7 @@ def upload_field(
     field.props["accept"] = ",".join(endings)
     field.props("flat").classes("persona-upload w-full")
     with field.add_slot("header"):  # Quasar's own button has no name and cannot be reached by a screen reader
-        button = ui.button(label, icon="upload_file").props("flat no-caps").classes("w-full")
+        button = text_button(label, icon="upload_file").classes("w-full")
         button.on("click", js_handler=f"() => getElement({field.id}).$refs.qRef.pickFiles()")
         with ui.element("div").style("display:none"):
             ui.element("q-uploader-add-trigger")  # holds the browser's field for files

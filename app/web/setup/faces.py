@@ -15,7 +15,7 @@ from ..personas.chooser import choose_personas
 from ..personas.editor import edit_persona
 from ..personas.library import Library
 from ..shared.dialogs import Window
-from ..widgets import FIELD, avatar, colour, hint, named, title
+from ..widgets import anew, avatar, colour, hint, named, text_button, title
 from ..words import t
 from .draft import Seat
 from .form import PEOPLE, Form, minds_refused, model_refused
@@ -51,7 +51,7 @@ async def edit_seat(form: Form, seat: Seat) -> bool:
         own.bind_visibility_from(human, "value", backward=lambda value: not value)
         with ui.column().classes("w-full gap-1"):
             goals = ui.textarea(t("setup.goals"), value="\n".join(seat.goals))
-            goals.props(f"{FIELD} rows=2").classes("w-full grows").mark("seat-goals")
+            goals.props("rows=2").classes("w-full grows").mark("seat-goals")
             hint(t("setup.goals_help"), goals)
         ties = _Ties(form, seat)
 
@@ -88,8 +88,8 @@ class _Ties:
                     avatar(other, colour(other, form.draft.names), "24px")
                     label = t("setup.tie_to", name=seat.name, other=other)
                     chosen = ui.select(sides(), label=label, value=self._side(tie))
-                    chosen.props(f"{FIELD} options-dense").classes("grow min-w-0").mark(f"tie-{other}")
-                note = ui.input(t("setup.tie_note"), value=tie.note if tie else "").props(f"{FIELD} maxlength=500")
+                    chosen.props("options-dense").classes("grow min-w-0").mark(f"tie-{other}")
+                note = ui.input(t("setup.tie_note"), value=tie.note if tie else "").props("maxlength=500")
                 note.classes("w-full pl-8").bind_visibility_from(chosen, "value", backward=lambda value: bool(value))
             self._fields[other] = (chosen, note)
 
@@ -125,12 +125,9 @@ _ME: Final = "my_name"
 _LONGEST_NAME: Final = 60
 
 
-def faces(web: WebContext, form: Form) -> None:
-    """Draw the part."""
-    _Faces(web, form)
+class Faces:
+    """The part of the page."""
 
-
-class _Faces:
     def __init__(self, web: WebContext, form: Form) -> None:
         self._web, self._form = web, form
         with ui.column().classes("w-full gap-2"):
@@ -144,14 +141,14 @@ class _Faces:
                         ("me", "person", self._me),
                     ):
                         button = ui.button(t(f"setup.{key}"), icon=icon, on_click=act).mark(key)
-                        button.props("flat dense no-caps padding='2px 8px'").props["title"] = t(f"setup.{key}_help")
+                        button.props("flat dense padding='2px 8px'").props["title"] = t(f"setup.{key}_help")
             self._row = ui.row().classes("w-full gap-1 items-start").props("role=toolbar")
             named(self._row, t("setup.participants"))
             roves(self._row)
             with ui.row().classes("w-full items-center gap-x-2 gap-y-0").mark("in-place") as self._gone:
                 self._gone_names = ui.label().classes("text-sm muted [overflow-wrap:anywhere]").props("role=status")
-                self._keep_too = ui.button(t("setup.keep_too"), on_click=self._bring_back).mark("keep-too")
-                self._keep_too.props("flat dense no-caps padding='2px 8px'")
+                look = "flat dense padding='2px 8px'"
+                text_button(t("setup.keep_too"), self._bring_back, look=look).mark("keep-too")
             self._left: list[Seat] = []
             self._tell_who_left([])
             form.fault(PEOPLE)
@@ -160,8 +157,7 @@ class _Faces:
         self._draw()
 
     def _draw(self) -> None:
-        self._row.clear()
-        with self._row:
+        with anew(self._row):
             for number, seat in enumerate(self._form.draft.seats):
                 self._face(number, seat)
             if not self._form.draft.seats:
@@ -183,7 +179,7 @@ class _Faces:
     def _face(self, number: int, seat: Seat) -> None:
         draft = self._form.draft
         notes = _notes(self._form, seat)
-        with ui.button(color=None).props("flat no-caps").classes("face-button").mark(f"seat-{number}") as button:
+        with ui.button(color=None).props("flat").classes("face-button").mark(f"seat-{number}") as button:
             button.props["data-who"] = ", ".join([one_line(seat.name), *notes])
             button.props["title"] = one_line(seat.persona.description)
             stop(button, first=number == 0)
@@ -287,8 +283,8 @@ async def ask_me(taken: list[str]) -> Persona | None:
     window = Window(t("setup.me_heading"), width="small")
     with window.body:
         name = ui.input(t("setup.me_name"), value=str(app.storage.user.get(_ME, ""))).mark("me-name")
-        name.props(f"{FIELD} autofocus hide-bottom-space maxlength={_LONGEST_NAME}").classes("w-full")
-        about = ui.input(t("setup.me_about")).props(f"{FIELD} hide-bottom-space maxlength=1000").classes("w-full")
+        name.props(f"autofocus hide-bottom-space maxlength={_LONGEST_NAME}").classes("w-full")
+        about = ui.input(t("setup.me_about")).props("hide-bottom-space maxlength=1000").classes("w-full")
         about.mark("me-about")
         hint(t("setup.me_about_help"), about)
 

@@ -18,7 +18,7 @@ from ..context import WebContext
 from ..personas.uploads import check, upload_field
 from ..shared.dialogs import Window, agreed
 from ..shared.runs import ONE, SECONDS, Pace, pace_words
-from ..widgets import FIELD, errors_shown, hint, icon_button, item
+from ..widgets import errors_shown, hint, icon_button, item
 from ..words import t
 from .form import RULES, Form
 from .scenario_files import NameTaken, SavedSetups, file_name, scenario_text, servers_in, uploaded
@@ -38,7 +38,7 @@ GROUPS: Final[dict[str, tuple[Group, ...]]] = {
 MORE: Final = "more"
 """The part that holds the groups."""
 _ICONS: Final = {"talk": "forum", "minds": "psychology", "models": "tune"}
-QUIET: Final = "flat dense no-caps color=grey-7 padding='2px 8px'"
+QUIET: Final = "flat dense color=grey-7 padding='2px 8px'"
 """Properties of a button for what is seldom wanted."""
 _SUGGESTED: Final = {"embedding": EMBEDDINGS, "listeners": ("all", "4")}
 
@@ -146,7 +146,7 @@ def _pace(form: Form) -> None:
     with ui.column().classes("w-full gap-1") as box:
         options = {pace: pace_words(pace) for pace in (*SECONDS, ONE)}
         field = ui.select(options, label=t("setup.pace"), value=form.draft.pace)
-        field.props(f"{FIELD} hide-bottom-space options-dense").classes("w-full").mark("pace")
+        field.props("hide-bottom-space options-dense").classes("w-full").mark("pace")
         hint(t("setup.pace_help"), field)
 
     def chosen() -> None:
@@ -166,7 +166,7 @@ def _rules(form: Form) -> None:
     """The rules that all participants know, one per line."""
     with ui.column().classes("w-full gap-1"):
         field = ui.textarea(t("setup.rules"), value="\n".join(form.draft.rules))
-        field.props(f"{FIELD} hide-bottom-space rows=2 input-class=text-sm").classes("w-full grows").mark("rules")
+        field.props("hide-bottom-space rows=2 input-class=text-sm").classes("w-full grows").mark("rules")
         hint(t("setup.rules_help"), field)
 
     def typed() -> None:
@@ -187,12 +187,9 @@ _TOPIC_IN_NAME: Final = 40
 _ENDINGS: Final = (".yaml", ".yml", ".json")
 
 
-def files_menu(web: WebContext, form: Form) -> None:
-    """Draw the menu that saves, opens and shares the set-up."""
-    _Files(web, form)
+class FilesMenu:
+    """The menu that saves, opens and shares the set-up."""
 
-
-class _Files:
     def __init__(self, web: WebContext, form: Form) -> None:
         self._form = form
         self._saved = SavedSetups(web.library)
@@ -217,7 +214,7 @@ class _Files:
         window = Window(t("setup.save"), width="small")
         with window.body:
             name = ui.input(t("setup.save_name"), value=self._form.draft.topic[:_TOPIC_IN_NAME]).mark("save-name")
-            name.props(f"{FIELD} autofocus maxlength=80").classes("w-full")
+            name.props("autofocus maxlength=80").classes("w-full")
             ui.label(t("setup.save_about")).classes("text-xs muted")
         save = window.offer(t("setup.save_do"), lambda: keep()).mark("save-do")
 
@@ -267,7 +264,7 @@ class _Files:
                 ui.notify(t("setup.deleted", name=name))
 
         with ui.row().classes("w-full items-center gap-1 no-wrap") as row:
-            with ui.button(on_click=load).props("flat no-caps align=left").classes("grow min-w-0"):
+            with ui.button(on_click=load).props("flat align=left").classes("grow min-w-0"):
                 ui.label(name).classes("truncate")
             icon_button("delete", t("setup.delete", name=name), delete).props("size=sm")
 

@@ -20,6 +20,7 @@ from ....state.errors import InputError
 from ....state.persona import Persona
 from ....state.settings import PART, Settings
 from ....state.validation_errors import input_error
+from ..widgets import say_in
 from ..words import t
 from .draft import Draft, usual
 
@@ -264,8 +265,7 @@ class Form:
         fault = ui.label().classes("text-xs text-negative break-words").props("role=alert").mark(mark)
 
         def say(told: str | None) -> None:
-            fault.set_text(told or "")
-            fault.set_visibility(bool(told))
+            say_in(fault, told or "")
 
         self.mark(field, say)
         say(None)

@@ -14,7 +14,7 @@ from ....state.kinds import added
 from ....state.plain_text import visible_form
 from ....state.poll import LONGEST_QUESTION, LONGEST_STIMULUS, MOST_POSITIONS, MOST_QUESTIONS
 from ....state.settings import MODES
-from ..widgets import FIELD, hint, icon_button, named, reached, title, whole_number
+from ..widgets import anew, hint, icon_button, named, reached, title, whole_number
 from ..words import t
 from .draft import FEWEST, Asked, Draft, GuideDraft, Seat, Stand, moderator, usual
 from .form import GUIDE, Form
@@ -22,15 +22,12 @@ from .setting_field import is_seen, setting_field
 
 ANSWERS: Final = ("yesno", "scale:1-5", "scale:1-7", "scale:0-10", "choice", "number")
 """Forms of an answer that are offered."""
-_FIELD: Final = f"{FIELD} hide-bottom-space"
-
-
-def guide_form(form: Form) -> None:
-    """Draw the form; it is seen while the draft has a guide."""
-    _GuideForm(form)
+_FIELD: Final = "hide-bottom-space"
 
 
 class _GuideForm:
+    """The form of a guide; it is seen while the draft has one."""
+
     def __init__(self, form: Form) -> None:
         self._form = form
         self._drawn: tuple[int, tuple[str, ...]] | None = None
@@ -39,7 +36,6 @@ class _GuideForm:
             form.fault(GUIDE, "guide-wrong")
         form.follow(self._follow)
         form.redraw(self._follow)
-        self._follow()
 
     @property
     def _guide(self) -> GuideDraft:
@@ -102,8 +98,7 @@ class _GuideForm:
 
     def _questions(self) -> None:
         guide = self._guide
-        self._asked.clear()
-        with self._asked:
+        with anew(self._asked):
             ui.label(t("setup.guide_questions")).classes("text-sm font-semibold").props("role=heading aria-level=3")
             hint(t("setup.guide_questions_help"))
             for number, asked in enumerate(guide.questions):
@@ -171,7 +166,7 @@ class _GuideForm:
         """A button that adds a question, as long as there may be more."""
         if len(among) < most:
             add = ui.button(t(f"setup.{text}"), icon="add", on_click=lambda: self._again(partial(among.append, make())))
-            add.props("flat dense no-caps padding='2px 8px'").mark(mark)
+            add.props("flat dense padding='2px 8px'").mark(mark)
 
     def _remove(self, among: list[Any], number: int, name: str) -> ui.button:
         return icon_button("close", name, lambda: self._again(partial(among.pop, number))).props("size=sm")
@@ -243,7 +238,7 @@ def offers(name: str, of: Mapping[str, tuple[str, Callable[[], object]]], look: 
     """
     with ui.row().classes("items-center gap-2").props("role=toolbar") as row:
         for number, (mark, (text, act)) in enumerate(of.items()):
-            button = ui.button(text, on_click=act).props(f"{look} no-caps dense color=grey-7").mark(mark)
+            button = ui.button(text, on_click=act).props(f"{look} dense color=grey-7").mark(mark)
             stop(button, first=number == 0)
     named(row, name)
     roves(row)
@@ -284,7 +279,7 @@ def kinds_part(form: Form) -> None:
     with ui.column().classes("w-full gap-3"):
         title(t("setup.how"))
         _Cards(form)
-        guide_form(form)
+        _GuideForm(form)
         _answer(form)
         _story(form)
         _length(form)
@@ -300,17 +295,16 @@ class _Cards:
                 named(group, t("setup.how"))
                 for kind, icon in KINDS.items():
                     self._cards[kind] = button = ui.button(color=None, on_click=lambda kind=kind: self._choose(kind))
-                    button.props("flat no-caps role=radio").classes("kind").mark(f"kind-{kind}")
+                    button.props("flat role=radio").classes("kind").mark(f"kind-{kind}")
                     about = _face(button, icon, kind)
                     if kind == "debate":
                         form.follow(partial(_tell_of_debates, form, about))
             roves(group)
             for name, icon, address in ELSEWHERE:
-                link = ui.button(color=None).props("flat no-caps").classes("kind").mark(f"kind-{name}")
+                link = ui.button(color=None).props("flat").classes("kind").mark(f"kind-{name}")
                 link.props["href"] = reached(address)
                 _face(link, icon, name)
         form.follow(self._follow)
-        self._follow()
 
     @property
     def _now(self) -> str:
@@ -399,11 +393,7 @@ def _answer(form: Form) -> None:
             setting_field(form, "answer_format", hinted=False)
         setting_field(form, "choices")
 
-    def follow() -> None:
-        box.set_visibility(is_seen(form, "answer_format"))
-
-    form.follow(follow)
-    follow()
+    form.follow(lambda: box.set_visibility(is_seen(form, "answer_format")))
 
 
 def _story(form: Form) -> None:
@@ -422,7 +412,6 @@ def _story(form: Form) -> None:
             about.set_text(f"{counts} {stages} {votes} {t('setup.story_own')}")
 
     form.follow(follow)
-    follow()
 
 
 def _length(form: Form) -> None:
@@ -458,4 +447,3 @@ def _length(form: Form) -> None:
         expected.set_text(told)
 
     form.follow(follow)
-    follow()

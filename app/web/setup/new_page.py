@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache, partial
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-import yaml
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
@@ -20,6 +17,7 @@ from ....runs.control import Control
 from ....runs.folder.listing import ListedRun
 from ....runs.folder.reading import read_manifest
 from ....state.configuration import load_settings
+from ....state.document import table
 from ....state.errors import InputError, ModelError, PerSimChatError
 from ....state.plain_text import one_line
 from ....state.scenario import LONGEST_TOPIC, Scenario
@@ -27,13 +25,25 @@ from ....state.settings import Settings
 from ..context import WebContext
 from ..models.picker import ModelPicker
 from ..personas.chooser import take_pending_personas
+from ..shared.formats import moment
 from ..shared.navigation import page_of
 from ..shared.runs import begin_at, closed, closed_runs
-from ..widgets import FIELD, avatar, colour, named, notify_error, reached, title, with_waits
+from ..widgets import (
+    avatar,
+    colour,
+    errors_shown,
+    named,
+    notify_error,
+    reached,
+    say_in,
+    text_button,
+    title,
+    with_waits,
+)
 from ..words import number, t
 from .draft import Draft, KeptDraft, Seat
-from .faces import faces
-from .files_menu import QUIET, MoreSettings, files_menu
+from .faces import Faces
+from .files_menu import QUIET, FilesMenu, MoreSettings
 from .form import TOPIC, Form, field_of, specs
 from .kinds import kinds_part, offers
 from .scenario_files import SavedSetups
@@ -137,8 +147,7 @@ class CostLine:
         tokens = _between([_about(end.input_tokens + end.output_tokens) for end in ends])
         self._line.set_text(t(key, calls=calls, tokens=tokens, cost=_cost(found)))
         reached = [label_of(name) for name in found.most.exceeded(found.settings)]
-        self._warning.set_text(t("setup.over_budget", budgets=", ".join(reached)) if reached else "")
-        self._warning.set_visibility(bool(reached))
+        say_in(self._warning, t("setup.over_budget", budgets=", ".join(reached)) if reached else "")
 
 
 def _between(ends: list[int]) -> str:
@@ -239,7 +248,7 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
         wrong = ui.label().classes("text-sm text-negative").props("role=alert").mark("wrong")
         wrong.set_visibility(False)
         with ui.row().classes("w-full items-center gap-x-4 gap-y-1"):
-            button = ui.button().props("unelevated no-caps padding='8px 20px'").classes("new-start").mark("start")
+            button = ui.button().props("unelevated padding='8px 20px'").classes("new-start").mark("start")
             with button, ui.row().classes("items-center gap-3 no-wrap text-left"):
                 ui.icon("play_arrow", size="24px").props("aria-hidden=true")
                 with ui.column().classes("gap-0"):
@@ -258,8 +267,7 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
         ui.run_javascript(f"getHtmlElement({button.id})?.removeAttribute('aria-busy')")
 
     def say() -> None:
-        wrong.set_text(t("setup.to_correct", fields=", ".join(map(_called, form.wrong))))
-        wrong.set_visibility(True)
+        say_in(wrong, t("setup.to_correct", fields=", ".join(map(_called, form.wrong))))
         opened(set(form.wrong))
 
     def follow() -> None:
@@ -296,9 +304,7 @@ _MESSAGES: Final = 12
 @cache
 def sample() -> dict[str, Any]:
     """The sample: topic, participants, lines."""
-    text = files("persimchat.app.web.setup").joinpath("sample.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    return dict(table(__file__, "sample.yaml"))
 
 
 def sample_part(web: WebContext) -> None:
@@ -310,7 +316,7 @@ def sample_part(web: WebContext) -> None:
             with ui.column().classes("gap-0 min-w-0"):
                 title(t("setup.sample"))
                 ui.label(shown["topic"]).classes("text-sm font-semibold").props("lang=en")
-            button = ui.button(t("setup.demo"), icon="play_circle").props("outline no-caps padding='4px 12px'")
+            button = text_button(t("setup.demo"), icon="play_circle", look="outline padding='4px 12px'")
             button.mark("demo").on_click(Starter(web, button, _demo).start)
         with ui.element("ol").classes("plain sample").props("lang=en"):
             for number, line in enumerate(shown["lines"]):
@@ -325,34 +331,29 @@ def sample_part(web: WebContext) -> None:
         ui.label(t("setup.sample_about")).classes("text-xs muted")
 
 
-@dataclass(frozen=True)
-class Latest:
-    """The latest runs, and the folders of those whose course is told to nobody yet."""
+async def latest_runs(web: WebContext) -> tuple[list[ListedRun], frozenset[str]]:
+    """The latest runs, and the folders of those whose course is told to nobody yet.
 
-    runs: list[ListedRun]
-    closed: frozenset[str]
-
-
-async def latest_runs(web: WebContext) -> Latest:
-    """The latest runs; none if their folder cannot be read, about which the page of the runs tells."""
+    There are none if their folder cannot be read, about which the page of the runs tells.
+    """
     try:
         runs: list[ListedRun] = (await web.runs.runs()).runs[:RECENT]
-        return Latest(runs, await asyncio.to_thread(closed_runs, runs))
+        return runs, await asyncio.to_thread(closed_runs, runs)
     except PerSimChatError:
-        return Latest([], frozenset())
+        return [], frozenset()
 
 
-def recent_part(latest: Latest) -> None:
+def recent_part(runs: Sequence[ListedRun], secret: frozenset[str]) -> None:
     """Draw the latest runs; nothing if there are none."""
-    if not latest.runs:
+    if not runs:
         return
     with ui.column().classes("w-full gap-2"):
         with ui.row().classes("w-full items-center justify-between"):
             title(t("setup.recent"))
             ui.link(t("setup.recent_all"), "/runs").classes("text-sm no-underline text-primary")
         with ui.column().classes("surface w-full gap-0 py-1").props("role=list"):
-            for listed in latest.runs:
-                _recent(listed, secret=listed.folder in latest.closed)
+            for listed in runs:
+                _recent(listed, secret=listed.folder in secret)
 
 
 def _recent(listed: ListedRun, *, secret: bool) -> None:
@@ -365,20 +366,12 @@ def _recent(listed: ListedRun, *, secret: bool) -> None:
             for name in listed.participants[:_FACES]:
                 avatar(name, colour(name, listed.participants), "26px")
         ui.label(topic).classes("text-sm grow min-w-0 line-clamp-1 [overflow-wrap:anywhere]")
-        told = _moment(listed.started)
+        told = moment(listed.started, "setup.recent_day")
         if listed.active:
             told = t("setup.recent_running")
         elif not secret:
             told = t("setup.recent_about", n=listed.utterances, when=told)
         ui.label(told).classes("text-xs muted whitespace-nowrap")
-
-
-def _moment(started: str) -> str:
-    """The day of a run, in the server's time zone; text that is not a time stays as it is."""
-    try:
-        return t("setup.recent_day", d=datetime.fromisoformat(started).astimezone())
-    except (ValueError, OverflowError):
-        return started
 
 
 def _demo() -> tuple[Scenario, Settings]:
@@ -392,11 +385,6 @@ def _demo() -> tuple[Scenario, Settings]:
 _MODEL = "model"
 
 
-def model_line(form: Form) -> None:
-    """Draw the line."""
-    _ModelLine(form)
-
-
 class _ModelLine:
     def __init__(self, form: Form) -> None:
         self._form = form
@@ -405,14 +393,13 @@ class _ModelLine:
             with ui.row().classes("w-full items-center gap-x-2 gap-y-1"):
                 ui.icon("memory", size="20px").classes("muted").props("aria-hidden=true")
                 self._line = ui.label().classes("text-sm max-w-[88%] [overflow-wrap:anywhere]").mark("model-line")
-                self._change = ui.button(on_click=self._toggle)
-                self._change.props("flat dense no-caps padding='2px 8px' aria-expanded=false").mark("model-change")
+                look = "flat dense padding='2px 8px' aria-expanded=false"
+                self._change = text_button("", self._toggle, look=look).mark("model-change")
             self._box = ui.column().classes("surface w-full p-3")
             self._box.set_visibility(False)
         form.mark(_MODEL, self._mark)
         form.redraw(self._show)
         form.follow(self._follow)
-        self._follow()
 
     @property
     def _name(self) -> str:
@@ -462,7 +449,7 @@ def topic_box(form: Form) -> None:
         ui.label(t("setup.what")).classes("muted")
     with ui.column().classes("w-full gap-3"):
         field = ui.textarea(value=form.draft.topic, placeholder=t("setup.topic_placeholder"))
-        field.props(f"{FIELD} autofocus hide-bottom-space rows=3 maxlength={LONGEST_TOPIC}")
+        field.props(f"autofocus hide-bottom-space rows=3 maxlength={LONGEST_TOPIC}")
         form.text(TOPIC, field)
         field.classes("w-full grows topic").mark("topic")
         field.on("keydown.ctrl.enter", js_handler=_START).on("keydown.meta.enter", js_handler=_START)
@@ -494,29 +481,27 @@ async def new_conversation(web: WebContext, *, like: str = "", setup: str = "") 
         like: a run whose set-up is copied.
         setup: a saved set-up of the library to copy.
     """
-    try:
+    base = Settings()
+    with errors_shown():  # settings of the environment may be wrong; starting a run raises the same error
         base = load_settings()
-    except PerSimChatError as error:  # settings of the environment are wrong; starting a run raises the same error
-        notify_error(error)
-        base = Settings()
     kept = KeptDraft(f"setup={setup}" if setup else f"like={like}" if like else "")
     form = Form(await _draft(web, kept, base, like, setup), base)
     latest = await latest_runs(web)  # nothing is drawn before the last wait: the browser gets the page in one piece
     with ui.column().classes("new w-full gap-8 no-wrap"):
         topic_box(form)
-        faces(web, form)
+        Faces(web, form)
         kinds_part(form)
         with ui.column().classes("w-full gap-3"):
-            model_line(form)
+            _ModelLine(form)
             more = MoreSettings(form, kept.unfolded, kept.keep_unfolded)
             with more.beside:
                 reset = ui.button(t("setup.reset"), icon="restart_alt").props(QUIET).mark("files-reset")
-                files_menu(web, form)
+                FilesMenu(web, form)
             too_large = ui.label(t("setup.too_large")).classes("text-xs text-negative").mark("too-large")
             too_large.set_visibility(False)
         start_part(web, form, opened=more.open_at)
         sample_part(web)
-        recent_part(latest)
+        recent_part(*latest)
 
     def over() -> None:
         form.take(Draft.fresh(base))
@@ -534,11 +519,9 @@ async def _draft(web: WebContext, kept: KeptDraft, base: Settings, like: str, se
     """The draft that the page begins with: this browser's own, or the one that the address names."""
     draft = kept.taken_up()
     if draft is None:
-        try:
+        draft = Draft.fresh(base)
+        with errors_shown():
             draft = await asyncio.to_thread(_named, web, base, like, setup)
-        except PerSimChatError as error:
-            notify_error(error)
-            draft = Draft.fresh(base)
     kept.begin(draft)
     if not (like or setup) and (personas := take_pending_personas()):
         draft = draft if draft.story is None else Draft.fresh(base)

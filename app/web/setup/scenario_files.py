@@ -17,6 +17,7 @@ from ....state.document import MAX_BYTES, read_document, yaml_text
 from ....state.errors import InputError
 from ....state.plain_text import without_marks
 from ....state.templates import SHIPPED
+from ...refusals import refusals_told
 from .draft import Draft, Seat, without_keys
 
 _LONGEST: Final = 60
@@ -177,17 +178,15 @@ class SavedSetups:
         stem = file_name(name)
         path = self._files().get(stem, self.folder / f"{stem}.yaml") if replace else self.folder / f"{stem}.yaml"
         text = scenario_text(draft)
-        try:
+        with refusals_told("it cannot be saved", path, "Check the folder's permissions and free space."):
             self.folder.mkdir(parents=True, exist_ok=True)
             if not replace and stem in self._files():
-                raise FileExistsError
-            with path.open("w" if replace else "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except FileExistsError:
-            raise NameTaken(stem) from None
-        except OSError as error:
-            remedy = "Check the folder's permissions and free space."
-            raise InputError(f"it cannot be saved: {error.strerror}", where=str(path), remedy=remedy) from error
+                raise NameTaken(stem)
+            try:
+                with path.open("w" if replace else "x", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+            except FileExistsError:
+                raise NameTaken(stem) from None
         return stem
 
     def delete(self, name: str) -> None:
@@ -197,10 +196,8 @@ class SavedSetups:
             InputError: there is none of that name, or it cannot be deleted.
         """
         path = self._file(name)
-        try:
+        with refusals_told("it cannot be deleted", path):
             path.unlink()
-        except OSError as error:
-            raise InputError(f"it cannot be deleted: {error.strerror}", where=str(path)) from error
 
     def _file(self, name: str) -> Path:
         """The path of a set-up; a name cannot reach files outside the folder."""

@@ -18,14 +18,14 @@ from ....state.setting import MODULES, RetrievalWeights
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing
 from ..shared.lists import Field, Row, Rows
-from ..widgets import FIELD, SEGMENTS, hint, named, whole_number
+from ..widgets import SEGMENTS, anew, hint, named, say_in, whole_number
 from ..words import number, t, t_or
 from .form import Form, Mark, Spec, offered, read_number, specs
 
 EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-m3@http://localhost:8000/v1")
 """Embeddings."""
 
-_FIELD: Final = f"{FIELD} hide-bottom-space"
+_FIELD: Final = "hide-bottom-space"
 _SIDE_BY_SIDE: Final = 2
 """The most options shown side by side; more become a list."""
 
@@ -319,8 +319,7 @@ class _NamedValues:
         for row in self._rows.rows:
             row.value.props["error"] = row is wrong
             row.value.update()
-        self._fault.set_text(told)
-        self._fault.set_visibility(bool(told))
+        say_in(self._fault, told)
 
 
 def _called(setting: str, name: str) -> str:
@@ -375,7 +374,6 @@ class _Pruning:
                 self._parts()
         form.follow(self._follow)
         form.follow(lambda: more.open() if fault.visible else None)
-        self._follow()
         ui.timer(0, self._ask, once=True)
 
     def _slider(self) -> None:
@@ -419,14 +417,14 @@ class _Pruning:
                 self._responses()
                 continue
             words = {value: t(f"setup.pruning_{name}_{value}") for value in get_args(values)}
-            select = ui.select(words, label=t(f"setup.pruning_{name}")).props(f"{FIELD} options-dense")
+            select = ui.select(words, label=t(f"setup.pruning_{name}")).props("options-dense")
             offer = None
             if name == "method":
                 self._methods = offer = partial(self._offer, select, words)
             bound(self._form, f"pruning.{name}", select.classes("w-full").mark(f"pruning-{name}"), offer=offer)
         blocks = {letter: t(f"setup.pruning_block_{letter}") for letter in REMOVABLE}
         remove = ui.select(blocks, label=t("setup.pruning_remove"), multiple=True).classes("w-full")
-        remove.props(f"{FIELD} options-dense use-chips").mark("pruning-remove")
+        remove.props("options-dense use-chips").mark("pruning-remove")
         bound(self._form, "pruning.remove", remove, read=_letters, write=_letters)
         ui.label(t("setup.pruning_remove_help")).classes("text-xs muted")
         again = ui.switch(t("setup.pruning_revision")).props("dense").classes("py-1 text-sm").mark("pruning-revision")
@@ -434,7 +432,7 @@ class _Pruning:
         bound(self._form, "pruning.revision", again, read=as_word, write=as_switch)
 
     def _responses(self) -> None:
-        field = ui.number(t("setup.pruning_responses"), min=1, max=10, precision=0).props(FIELD).classes("w-full")
+        field = ui.number(t("setup.pruning_responses"), min=1, max=10, precision=0).classes("w-full")
         self._form.follow(lambda: field.set_visibility(self._form.value("pruning.query") == "response"))
 
         def as_whole(value: Any) -> Any:
@@ -462,8 +460,7 @@ class _Pruning:
         self._known = True
         if self._missing is None or self._note.is_deleted:
             return
-        self._note.clear()
-        with self._note:
+        with anew(self._note):
             ui.label(t("setup.pruning_missing")).classes("text-xs")
             why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
             ui.label(why).classes("text-xs words")

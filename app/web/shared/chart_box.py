@@ -127,17 +127,15 @@ class ChartBox:
                 self._head.set_visibility(head)
                 ui.space()
                 with ui.row().classes("gap-0 no-wrap"):
-                    self._enlarge = icon_button("open_in_full", t("charts.enlarge"), self._open)
-                    self._enlarge.props("size=sm")
+                    self._enlarge = icon_button("open_in_full", t("charts.enlarge"), self._open).props("size=sm")
                     with menu("download", t("charts.keep")) as button:
                         button.props("size=sm")
                         item("image", t("charts.keep_png"), self._keep_png).mark("keep-png")
                         item("polyline", t("charts.keep_picture"), self._keep_picture).mark("keep-picture")
                         item("table_view", t("charts.keep_table"), self._keep_table).mark("keep-table")
             self._drawing = ui.html("", sanitize=False).classes("w-full")  # only ever the autoescaped template's
-            ui.element("q-resize-observer").props("debounce=0").mark("chart-room").on(
-                "resize", self._fit, args=["width"]
-            )
+            room = ui.element("q-resize-observer").props("debounce=0").mark("chart-room")
+            room.on("resize", self._fit, args=["width"])
             self._note = ui.element("figcaption").classes("text-xs muted")
             with self._note:
                 self._said = ui.label()

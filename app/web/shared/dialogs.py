@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from ....state.plain_text import capitalised
-from ..widgets import answered, icon_button, named
+from ..widgets import anew, answered, icon_button, named, say_in, text_button
 from ..words import t
 
 WIDTHS: Final = {"small": "440px", "middle": "680px", "wide": "960px"}
@@ -65,22 +65,20 @@ class Window:
 
     def complain(self, told: str = "") -> None:
         """Say what went wrong, above the buttons; nothing if it is empty."""
-        self._fault.set_text(capitalised(told))
-        self._fault.set_visibility(bool(told))
+        say_in(self._fault, capitalised(told))
 
     @contextmanager
     def other_buttons(self) -> Iterator[None]:
         """Replace the buttons below; the keyboard's focus stays in the dialog."""
         self.dialog.client.run_javascript(f"getHtmlElement({self._card.id})?.focus()")
-        self.buttons.clear()
-        with self.buttons:
+        with anew(self.buttons):
             yield
 
-    def offer(self, does: str, act: Callable[[], Any], icon: str | None = None) -> ui.button:
+    def offer(self, does: str, act: Callable[[], Any], icon: str = "") -> ui.button:
         """Draw the usual buttons below: to cancel, and to do what the dialog is for, which is returned."""
         with self.buttons:
-            ui.button(t("common.cancel"), on_click=self.leave).props("flat no-caps")
-            return ui.button(does, icon=icon, on_click=act).props("unelevated no-caps")
+            text_button(t("common.cancel"), self.leave)
+            return text_button(does, act, icon=icon, look="unelevated")
 
     def submit(self, result: object) -> None:
         """Close it with a result."""
@@ -113,7 +111,6 @@ async def agreed(
         ui.label(question).classes("whitespace-pre-line break-words font-semibold").props("role=heading aria-level=2")
         draw()
         with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(stay or t("common.cancel"), on_click=lambda: dialog.submit(False)).props("flat no-caps autofocus")
-            confirms = ui.button(yes, on_click=lambda: dialog.submit(True)).mark("agree")
-            confirms.props(f"unelevated no-caps color={colour}")
+            text_button(stay or t("common.cancel"), lambda: dialog.submit(False), look="flat autofocus")
+            text_button(yes, lambda: dialog.submit(True), look=f"unelevated color={colour}").mark("agree")
     return bool(await answered(dialog))

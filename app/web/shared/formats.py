@@ -78,9 +78,9 @@ def cost(totals: Totals) -> str:
     return dollars(totals.cost_usd)
 
 
-def moment(started: str) -> str:
-    """When a run began, in the server's time zone; text that is not a time stays as it is."""
+def moment(started: str, form: str = "common.moment") -> str:
+    """When a run began, in the server's time zone, in a form of the catalogue; text that is no time stays as it is."""
     try:
-        return t("common.moment", d=datetime.fromisoformat(started).astimezone())
+        return t(form, d=datetime.fromisoformat(started).astimezone())
     except (ValueError, OverflowError):
         return started or t("past.unknown")

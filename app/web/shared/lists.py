@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.elements.mixins.validation_element import ValidationElement
 
-from ..widgets import icon_button
+from ..widgets import icon_button, text_button
 from ..words import t
 
 Field = ValidationElement[Any]
@@ -71,7 +71,7 @@ class Rows:
             if not isinstance(row.name, str):
                 row.name.run_method("focus")
 
-        return ui.button(text, icon="add", on_click=add or empty).props("flat dense no-caps size=sm")
+        return text_button(text, add or empty, icon="add", look="flat dense size=sm")
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Draw a row for each of these, and no other."""
@@ -124,7 +124,7 @@ def page_by_page(
     """
     drawn = 0
     inside = ui.column().classes("w-full gap-3")
-    button = ui.button().props("outline no-caps").classes("self-center")
+    button = text_button("", lambda: show(), look="outline").classes("self-center")
 
     def show(number: int = at_once) -> None:
         nonlocal drawn
@@ -135,7 +135,6 @@ def page_by_page(
         button.set_text(t(more, n=min(at_once, total - drawn)))
         button.set_visibility(drawn < total)
 
-    button.on_click(lambda: show())
     show(max(first, at_once))
     return lambda: drawn
 

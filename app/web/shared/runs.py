@@ -122,12 +122,10 @@ def read_plan(folder: Path) -> StoryPlan | None:
         return None
     given = manifest.scenario.given
     goals = given.get("social_goals") or {}
-    parts = {
-        one["name"]: Part(
-            str(one.get("description", "")), [*(one.get("social_goals") or ()), *(goals.get(one["name"]) or ())]
-        )
-        for one in given["participants"]
-    }
+    parts = {}
+    for one in given["participants"]:
+        own = [*(one.get("social_goals") or ()), *(goals.get(one["name"]) or ())]
+        parts[one["name"]] = Part(str(one.get("description", "")), own)
     return StoryPlan(story_of(manifest), rounds_of(manifest), given.get("rules") or (), parts)
 
 

@@ -26,7 +26,7 @@ from ....runs.companion.world import World
 from ....runs.threads import in_thread
 from ....state.companion import person_name
 from ....state.errors import InputError, PerSimChatError, suggestion
-from ..api.bodies import JsonRoute
+from ..api.bodies import METHODS, JsonRoute
 from .bodies import (
     LAST,
     ChatRequest,
@@ -41,7 +41,7 @@ from .bodies import (
     problem,
     told,
 )
-from .talking import Talking
+from .talking import Talking, put_last
 from .tasks import is_task
 
 PERSON, FORWARDED_PERSON = "x-persimchat-person", "x-openwebui-user-name"
@@ -138,14 +138,11 @@ class Pace:
             TooFast: it has sent too many.
         """
         at = time.monotonic() if now is None else now
-        left, before = self._left.pop(peer, (float(BURST), at))
+        left, before = self._left.get(peer, (float(BURST), at))
         left = min(float(BURST), left + (at - before) * A_SECOND)
+        put_last(self._left, peer, (left if left < 1 else left - 1, at), _PEERS)
         if left < 1:
-            self._left[peer] = left, at
             raise TooFast(max(1, math.ceil((1 - left) / A_SECOND)))
-        self._left[peer] = left - 1, at
-        while len(self._left) > _PEERS:
-            del self._left[next(iter(self._left))]  # the one that has been quiet for longest
 
 
 # `/v1` as an application of its own, with OpenAI's paths, forms and errors
@@ -155,7 +152,6 @@ PLAIN: Final = "plain"
 """The bare model's id."""
 MOST_BYTES: Final = 4_000_000
 """The largest body that a request may have."""
-_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _PIECES = AsyncGenerator[str | Done, None]
 
 
@@ -198,7 +194,7 @@ def v1_app(world: World, manner: Manner) -> FastAPI:
     add_problems(api)
     api.include_router(_router(world, manner))
 
-    @api.api_route("/{rest:path}", methods=list(_METHODS), include_in_schema=False)
+    @api.api_route("/{rest:path}", methods=list(METHODS), include_in_schema=False)
     async def nothing(rest: str) -> JSONResponse:
         """Answer unknown addresses."""
         remedy = "Use /v1/chat/completions or /v1/models."

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from ....graph.companion.attending import LONGEST_MESSAGE
 from ....prompts.blocks import estimated_tokens
@@ -28,8 +28,18 @@ COMPARED: Final = 200
 SHOWN: Final = 24
 """The most lines of an unknown history that an agent gets."""
 _SENT: Final = 8
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 _NEW_MINUTES: Final = 10
 """Words that nobody asked for come with the next answer if they are not older; else they stay a memory."""
+
+
+def put_last(kept: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Keep a value as the latest; of more than so many, those that were put longest ago are forgotten."""
+    kept.pop(key, None)
+    kept[key] = value
+    while len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 @dataclass
@@ -51,10 +61,7 @@ class Window:
     def told(self, exchange: str, text: str, before: str, tries: int) -> None:
         """Note what a client saw of an answer."""
         self.before, self.exchange, self.tries = before, exchange, tries
-        self.sent.pop(exchange, None)
-        self.sent[exchange] = text
-        while len(self.sent) > _SENT:
-            del self.sent[next(iter(self.sent))]
+        put_last(self.sent, exchange, text, _SENT)
 
 
 @dataclass(frozen=True)
@@ -306,10 +313,7 @@ class Talking:
         self, request: ChatRequest, agent: str, person: str, talk: str
     ) -> AsyncGenerator[str | Done, None]:
         new = request.words()
-        self._told.pop((agent, person, talk), None)
-        self._told[agent, person, talk] = request.instructions
-        while len(self._told) > _WINDOWS:
-            del self._told[next(iter(self._told))]
+        put_last(self._told, (agent, person, talk), request.instructions, _WINDOWS)
         companion = await self._world.companion(agent, person)
         window = self._window(agent, companion.person_id, talk)
         async with self._turns.setdefault((agent, companion.person_id), asyncio.Lock()):
@@ -368,10 +372,8 @@ class Talking:
         return shortened(text, LONGEST_INSTRUCTIONS) if text else ""
 
     def _window(self, agent: str, person: str, talk: str) -> Window:
-        window = self._windows.pop((agent, person, talk), None) or Window()
-        self._windows[agent, person, talk] = window
-        while len(self._windows) > _WINDOWS:
-            del self._windows[next(iter(self._windows))]
+        window = self._windows.get((agent, person, talk)) or Window()
+        put_last(self._windows, (agent, person, talk), window, _WINDOWS)
         return window
 
 
