@@ -15,6 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support import expected_conditions
 from web.conftest import Server, patient, press
 from web.npm import axe_core
 from web.test_accessibility import Eyes
@@ -27,7 +28,8 @@ def field(browser: webdriver.Chrome, label: str) -> Any:
 
 
 def write(browser: webdriver.Chrome, label: str, text: str) -> None:
-    element = field(browser, label)
+    element = patient(browser).until(lambda b: field(b, label))
+    patient(browser).until(expected_conditions.element_to_be_clickable(element))  # what is unfolded takes its time
     element.send_keys(Keys.CONTROL, "a")
     element.send_keys(text)
 
