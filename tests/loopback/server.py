@@ -247,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
         if batches := self._batches():
             self._json(*batches.post(self.path, raw))
             return
-        if self.path != "/v1/embeddings" and "/chat/completions" not in self.path:
+        if not self.path.startswith(("/v1/embeddings", "/v1/chat/completions", "/openai/deployments/")):
             self._tell()
             return
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
