@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -123,17 +122,11 @@ class Transport(httpx.AsyncBaseTransport):
         self._asked = 0
         self._known = self._read()
 
-    async def handle_async_request(self, request: Any) -> Any:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The answer to one request."""
-        # OpenAI's client chooses its own HTTP library, and wants an answer of the same (`connections`).
-        library = sys.modules[type(request).__module__.partition(".")[0]]
-        body = await request.aread()
         if not request.url.path.endswith(ENDPOINTS):
-            passed = await self._client.request(
-                request.method, str(request.url), headers=list(request.headers.items()), content=body
-            )
-            kind = {"content-type": passed.headers.get("content-type", "")}
-            return library.Response(passed.status_code, content=passed.content, headers=kind, request=request)
+            return await self._client.send(request, stream=True)
+        body = await request.aread()
         key = sha256(f"{request.url}\0".encode() + body).hexdigest()[:48]
         asked = self._waiting.get(key)
         if asked is None:
@@ -141,7 +134,7 @@ class Transport(httpx.AsyncBaseTransport):
             self._asked += 1
             self._begin(self._collected(self._asked))
         status, answer = await asyncio.shield(asked.answer)
-        return library.Response(status, json=answer, request=request)
+        return httpx.Response(status, json=answer, request=request)
 
     async def aclose(self) -> None:
         """End the waiting, and close the transport beneath."""
@@ -169,19 +162,14 @@ class Transport(httpx.AsyncBaseTransport):
             self._begin(self._answered(those, batch))
         new = {key: asked for key, asked in left.items() if not any(key in those for those in earlier.values())}
         for part in _in_files(new):
-            self._begin(self._answered(part))
+            self._begin(self._answered(part, None))
 
-    async def _answered(self, asked: dict[str, _Asked], earlier: str | None = None) -> None:
-        """Wait for a batch, and pass on its answers; what an earlier one lacks is asked in a new one.
-
-        Args:
-            asked: the requests.
-            earlier: the batch that has them; None if it is to be made.
-        """
+    async def _answered(self, asked: Mapping[str, _Asked], batch: str | None) -> None:
+        """Wait for a batch, which is made if there is none yet, and pass on its answers."""
         for one in asked.values():
             one.sent = True
         found: dict[str, tuple[int, Any]] = {}
-        otherwise, batch = (500, _error("the batch has no answer to this request")), earlier
+        otherwise = 500, _error("the batch has no answer to this request")
         try:
             server = _Server(next(iter(asked.values())).request, self._client)
             if batch is None:
@@ -197,18 +185,11 @@ class Transport(httpx.AsyncBaseTransport):
             otherwise = refused.status, _error(str(refused))
         except httpx.HTTPError as error:
             otherwise = 503, _error(f"{type(error).__name__}: {error}")
-            if batch is not None:  # it goes on, so whoever asks again finds it
-                self._known |= dict.fromkeys(asked, batch)
-                earlier = None
         finally:
-            left = {key: one for key, one in asked.items() if key not in found} if earlier is not None else {}
             for key, one in asked.items():
-                if key not in left:
-                    self._waiting.pop(key, None)
-                    if not one.answer.done():
-                        one.answer.set_result(found.get(key, otherwise))
-        if left:
-            self._begin(self._answered(left))
+                self._waiting.pop(key, None)
+                if not one.answer.done():
+                    one.answer.set_result(found.get(key, otherwise))
 
     async def _waited_for(self, server: _Server, batch: str) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
@@ -249,7 +230,7 @@ class _Asked:
     """A request that waits for its answer: HTTP status and JSON."""
 
     body: bytes
-    request: Any
+    request: httpx.Request
     answer: asyncio.Future[tuple[int, Any]]
     sent: bool = False
 
@@ -272,7 +253,7 @@ def _in_files(asked: Mapping[str, _Asked]) -> Iterator[dict[str, _Asked]]:
 class _Server:
     """The Batch API of the server to which a request was to go, with the request's key."""
 
-    def __init__(self, request: Any, client: httpx.AsyncClient) -> None:
+    def __init__(self, request: httpx.Request, client: httpx.AsyncClient) -> None:
         self._endpoint = next(one for one in ENDPOINTS if request.url.path.endswith(one))
         self._base, self._client = str(request.url).removesuffix(self._endpoint), client
         self._headers = {name: request.headers[name] for name in _KEPT if name in request.headers}

@@ -81,30 +81,6 @@ async def test_who_was_interrupted_finds_the_batch_that_is_under_way(server: Loo
     assert again.told[0] == "batch batch_0 is under way, with 2 of these requests"
 
 
-@pytest.mark.parametrize("earlier", [Kept(ends_as="expired", lost=1), Kept(lost=2), None])
-async def test_what_an_earlier_batch_lacks_is_asked_anew(earlier: Kept | None, server: LoopbackServer, tmp_path: Path):
-    server.batches = earlier or Kept()
-    await Asker(server, tmp_path).ask(1, 2)
-    if earlier is None:  # the server has forgotten it
-        server.batches = Kept()
-    server.batches.lost = 0
-    server.batches.ends_as = "completed"
-    assert await Asker(server, tmp_path).ask(1, 2) == ["answer to 1", "answer to 2"]
-
-
-async def test_a_server_that_is_away_for_a_while_is_waited_for(server: LoopbackServer, tmp_path: Path):
-    assert server.batches is not None
-    server.batches.pending = 10**6
-    waiting = asyncio.create_task(Asker(server, tmp_path).ask(1))
-    while not (server.batches.made and server.batches.made["batch_0"]["asked"]):
-        await asyncio.sleep(0.01)
-    await asyncio.to_thread(server.stop)
-    await asyncio.sleep(0.2)
-    server.batches.pending = 0
-    server.start()
-    assert await waiting == ["answer to 1"]
-
-
 async def test_what_is_asked_twice_at_once_is_sent_once_and_later_anew(server: LoopbackServer, tmp_path: Path):
     asker = Asker(server, tmp_path)
     async with asker.client() as client:
