@@ -43,8 +43,6 @@ from ..state.setting import Module
 from ..state.settings import Settings
 
 MODULE: Final = "evaluation"
-_MOST_OPEN: Final = 500
-"""The most places that are open for answers at the same time."""
 MANY_CALLS: Final = 1_000
 """More calls than these are made only after somebody has agreed."""
 NOT_ASKED: Final = "not asked"
@@ -453,8 +451,7 @@ async def judge_all(
         MachineError: an answer cannot be written.
     """
     await judge.ready()
-    open_at_once = min(_MOST_OPEN, max(32, judge.settings.max_concurrency))
-    asking, places = Asking(judge, ledger or Ledger(), told), asyncio.Semaphore(open_at_once)
+    asking, places = Asking(judge, ledger or Ledger(), told), asyncio.Semaphore(32)
 
     async def one(part: Questions[Any]) -> None:
         async with places:

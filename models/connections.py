@@ -9,8 +9,7 @@ import re
 import ssl
 import sys
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any, Final
@@ -159,9 +158,6 @@ class _AsyncStream:
 # HTTP clients for servers that speak the OpenAI protocol
 
 
-TRANSPORT: ContextVar[Callable[[dict[str, Any]], Any] | None] = ContextVar("transport", default=None)
-"""Makes the transport of clients that are made now, from an HTTP client's arguments (`batches`); None: the usual."""
-_USUAL_S: Final = 120.0
 _OWNED: Final = ("openai-organization", "openai-project")
 _TELLTALE: Final = "x-stainless-"
 _NEEDED: Final = "x-stainless-raw-response"
@@ -181,13 +177,9 @@ def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
     own = name.provider in ("openai", "azure")
     hooks: dict[str, list[Any]] = {"request": [] if own else [_strip], "response": [bound]}
     async_hooks: dict[str, list[Any]] = {"request": [] if own else [_strip_async], "response": [bound_async]}
-    make = TRANSPORT.get()
-    more = {} if make is None else {"transport": make(client_options(name, _USUAL_S))}
     return {
         "http_client": openai.DefaultHttpxClient(**options, headers=HEADERS, event_hooks=hooks),
-        "http_async_client": openai.DefaultAsyncHttpxClient(
-            **options, headers=HEADERS, event_hooks=async_hooks, **more
-        ),
+        "http_async_client": openai.DefaultAsyncHttpxClient(**options, headers=HEADERS, event_hooks=async_hooks),
     }
 
 

@@ -205,22 +205,15 @@ def cost_usd(
         cached_tokens: the part of `input_tokens` that came from the server's cache; without a price of their own, they
             cost as much as the others.
     """
-    price = prices.get(name.written) or prices.get(name.model) or list_price(name)
+    price = prices.get(name.written) or prices.get(name.model)
+    if price is None and name.provider == "offline":
+        return 0.0
+    if price is None and name.provider == "openai":
+        price = LIST_PRICES.get(name.model) or LIST_PRICES.get(_SNAPSHOT.sub("", name.model))
     if price is None:
         return None
     read, written, cached = (*price, price[0])[:3]
     return ((input_tokens - cached_tokens) * read + cached_tokens * cached + output_tokens * written) / 1_000_000
-
-
-def list_price(name: ModelName) -> Price | None:
-    """The list price of a model, in US dollars per million tokens (`LIST_PRICES`); None if it is not known."""
-    if name.provider == "offline":
-        return (0.0, 0.0)
-    return (
-        LIST_PRICES.get(name.model) or LIST_PRICES.get(_SNAPSHOT.sub("", name.model))
-        if name.provider == "openai"
-        else None
-    )
 
 
 _PRICES: Final = table(__file__, "prices.yaml")

@@ -89,7 +89,7 @@ def dimensions(
     found = _conversations(wanted, runs, with_people=asking.with_people)
     parts = [questions_on(conversation, asked, folder, repeats) for folder, conversation in found]
     plan = Plan(judge, parts, f"{len(parts)} conversations" if len(parts) > 1 else "1 conversation")
-    exhausted = plan.carry_out(yes=asking.yes, batch=asking.batch)
+    exhausted = plan.carry_out(yes=asking.yes)
 
     both = zip(found, parts, strict=True)
     values = [one for (_, said), part in both for one in values_of(said, asked, part, judge.name, part.rows())]
@@ -175,7 +175,7 @@ def pairs(
     said = read_labels(labels, found) if labels is not None else None
     part = questions_on(found, made(out) / PAIRS, k, swap=not no_swap)
     plan = Plan(judge, [part], f"{len(found)} pairs" if len(found) > 1 else "1 pair")
-    exhausted = plan.carry_out(yes=asking.yes, batch=asking.batch)
+    exhausted = plan.carry_out(yes=asking.yes)
 
     result = pairs_result(results_of(found, part, judge.name, part.rows()))
     agreed = agreement(result, said) if said is not None else None
@@ -477,7 +477,7 @@ def guide(
     notes = by_lot(questions)
     for one in questions:
         plan = Plan(one.respondent, [one.part], "1 focus group", command="persimchat evaluate guide")
-        notes += plan.carry_out(yes=asking.yes, batch=asking.batch)
+        notes += plan.carry_out(yes=asking.yes)
     record = read_run(folder)
     found = summary_of(record, judge.name if judge is not None else None)
     if out is not None:

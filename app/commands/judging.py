@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,7 @@ def judge_of(by: str | None, asking: WantedAsking) -> Judge:
     """
     stats()
     named = {f"module_models.{MODULE}": by, **asking.budgets}
-    settings = settings_of(Wanted(arguments=named, settings=asking.settings, assignments=asking.assignments))
-    judge = Judge(settings)
-    if not asking.batch:
-        return judge
-    from ...models.batches import for_batches  # takes half a second
-
-    return Judge(for_batches(settings, judge.model))
+    return Judge(settings_of(Wanted(arguments=named, settings=asking.settings, assignments=asking.assignments)))
 
 
 def made(folder: Path) -> Path:
@@ -76,8 +70,8 @@ class Plan:
         self.already = sum(len(part.units) for part in parts) - self.asked
         self.cost: Cost = judge.cost_of(unit.asked for _, left in self._left for unit in left)
 
-    def carry_out(self, *, yes: bool, batch: bool = False) -> list[str]:
-        """Say what it will cost, let somebody agree if that is needed, and ask; in batches, if that is wanted.
+    def carry_out(self, *, yes: bool) -> list[str]:
+        """Say what it will cost, let somebody agree if that is needed, and ask.
 
         Returns:
             What a reader must know: that a budget ended it.
@@ -98,9 +92,8 @@ class Plan:
                 self.answered += 1
                 told()
 
-            with _batched() if batch else nullcontext():
-                left = [part for part, left in self._left if left]
-                asking = run_with_models(judge_all(self.judge, left, told=count_one))
+            left = [part for part, left in self._left if left]
+            asking = run_with_models(judge_all(self.judge, left, told=count_one))
         if not asking.exhausted:
             return []
         return [f"{asking.exhausted} The same command with a higher budget asks what is left."]
@@ -120,12 +113,6 @@ class Plan:
         price = "price unknown" if usd is None else f"about ${usd:,.2f}" if usd else "without a price"
         tokens = f"about {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out"
         return f"{head} {count(cost.calls, 'call')} to {self.judge.name}, {tokens}, {price}."
-
-
-def _batched() -> AbstractContextManager[None]:
-    from ...models.batches import Batches, batched
-
-    return batched(Batches(tell=lambda told: warn(f"persimchat: {told}.")))
 
 
 def agree() -> None:

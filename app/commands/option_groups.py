@@ -116,7 +116,6 @@ class WantedAsking:
     budget_calls: options.BudgetCalls = None
     budget_tokens: options.BudgetTokens = None
     budget_usd: options.BudgetUsd = None
-    batch: Annotated[bool, option("batch")] = False
     settings: options.SettingsFile = None
     assignments: options.Assignments = None
     yes: options.Yes = False

@@ -23,7 +23,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from loopback.answering import Fault, Raw, Reply, embeddings, natural_answer
-from loopback.batches import Batches
 
 Answerer = Callable[[dict[str, Any]], "Reply | Fault | Raw | dict[str, Any] | str | None"]
 
@@ -80,7 +79,6 @@ class LoopbackServer:
         awake: set once it answers.
         token_delay_s: seconds between the pieces of a stream.
         reports_usage: whether answers say how many tokens they took.
-        batches: what it has of OpenAI's Batch API; None: nothing.
         tells: what it says of itself: path → JSON, or a Fault.
         told: those of these paths, and others that it does not have, that were asked for, with the key that came along.
         port: where it listens; 0 for a free one.
@@ -96,7 +94,6 @@ class LoopbackServer:
     token_delay_s: float = 0.0
     reports_usage: bool = True
     embeds: Callable[[dict[str, Any]], dict[str, Any] | Fault] = embeddings
-    batches: Batches | None = None
     tells: dict[str, Any] = field(default_factory=dict)
     told: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
@@ -230,9 +227,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.loopback.wake()
         if self.path in self.server.loopback.tells:
             self._tell()
-        elif batches := self._batches():
-            asked = self.server.loopback.respond
-            self._json(*batches.get(self.path, lambda body: asked(Recorded("/v1/batches", {}, body))))
         elif self.path == "/v1/models":
             self._json(200, {"object": "list", "data": [{"id": "test-model", "object": "model"}]})
         else:
@@ -244,26 +238,15 @@ class _Handler(BaseHTTPRequestHandler):
         if len(raw) < length:
             raise ConnectionAbortedError("the client gave up before its request was whole")
         self.server.loopback.wake()
-        if batches := self._batches():
-            self._json(*batches.post(self.path, raw))
-            return
-        if not self.path.startswith(("/v1/embeddings", "/v1/chat/completions", "/openai/deployments/")):
-            self._tell()
-            return
         recorded = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
         if self.path == "/v1/embeddings":
             self.server.loopback.requests.append(recorded)
             found = self.server.loopback.embeds(recorded.body)
             self._fail(found, streamed=False) if isinstance(found, Fault) else self._json(200, found)
-        else:
+        elif self.path == "/v1/chat/completions" or self.path.startswith("/openai/deployments/"):
             self._chat(recorded)
-
-    def _batches(self) -> Batches | None:
-        batches = self.server.loopback.batches
-        if batches is None or not self.path.startswith(("/v1/files", "/v1/batches")):
-            return None
-        batches.keys.append(self.headers.get("authorization", ""))
-        return batches
+        else:
+            self._tell()
 
     def _chat(self, recorded: Recorded) -> None:
         reply = self.server.loopback.respond(recorded)
