@@ -2,18 +2,20 @@
 
 A transport of the HTTP client does it, so whoever asks knows nothing of it: a request takes as long as its batch. A
 file says which batch holds which request, by the digest of its body: who is interrupted and asks the same again gets
-the answers of the batch that is under way.
+the answers of the batch that is under way. What was passed on once is not given again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +39,10 @@ LONGEST_S: Final = 26 * 3600.0
 """How long an answer may take: a day for the batch, and the time around it."""
 _OVER: Final = ("completed", "expired", "cancelled", "failed")
 _KEPT: Final = ("authorization", "openai-organization", "openai-project")
+_PASSING: Final = (408, 409, 425, 429)
+_ENDED: Final = 424
+"""The HTTP status in place of an answer that a batch came to its end without; it is not asked for again at once."""
+_ID: Final = re.compile(r"[\w.-]{1,200}")
 _LOST_S: Final = 3600.0
 """How long a server may be away while a batch is waited for."""
 
@@ -59,8 +65,8 @@ def for_batches(settings: Settings, name: ModelName) -> Settings:
     if name.provider not in ("openai", "compatible"):
         remedy = "Name a model of OpenAI, or of a server with that API: openai:NAME, NAME@https://HOST/v1."
         raise InputError(f"{shown(name.written)} cannot be asked in batches", where="--batch", remedy=remedy)
-    listed = list_price(name)
-    prices = settings.prices if listed is None else {name.written: tuple(one / 2 for one in listed), **settings.prices}
+    listed = None if {name.written, name.model} & settings.prices.keys() else list_price(name)
+    prices = settings.prices if listed is None else {**settings.prices, name.written: tuple(one / 2 for one in listed)}
     return settings.model_copy(
         update={
             "prices": prices,
@@ -100,12 +106,20 @@ def batched(batches: Batches) -> Iterator[None]:
 
 
 class _Refused(Exception):
-    """The server's answer to a request about a batch, in place of the answers."""
+    """The server's answer to a request about a batch, in place of the answers.
+
+    Attributes:
+        status: its HTTP status; 502 where the answer was no error, and of no use.
+        passes: whether the same request may go well later.
+        gone: whether the server does not know what was asked for.
+    """
 
     def __init__(self, doing: str, response: httpx.Response) -> None:
         said = short(response.text)
         super().__init__(f"the server did not {doing} (HTTP {response.status_code}): {said}")
         self.status = response.status_code if response.is_error else 502
+        self.passes = self.status in _PASSING or self.status >= 500
+        self.gone = self.status in (404, 410)
 
 
 class Transport(httpx.AsyncBaseTransport):
@@ -134,14 +148,29 @@ class Transport(httpx.AsyncBaseTransport):
             )
             kind = {"content-type": passed.headers.get("content-type", "")}
             return library.Response(passed.status_code, content=passed.content, headers=kind, request=request)
-        key = sha256(f"{request.url}\0".encode() + body).hexdigest()[:48]
-        asked = self._waiting.get(key)
+        key, asked = self._asked_as(request, body)
         if asked is None:
             asked = self._waiting[key] = _Asked(body, request, asyncio.get_running_loop().create_future())
             self._asked += 1
             self._begin(self._collected(self._asked))
-        status, answer = await asyncio.shield(asked.answer)
+        asked.held = True
+        try:
+            status, answer = await asyncio.shield(asked.answer)
+        finally:
+            asked.held = False
         return library.Response(status, json=answer, request=request)
+
+    def _asked_as(self, request: Any, body: bytes) -> tuple[str, _Asked | None]:
+        """The key of a request, and itself if it was asked before and whoever asked has left.
+
+        Requests that are word for word the same, each with somebody who waits for it, are several.
+        """
+        for number in count():
+            key = sha256(f"{request.url}\0{number}\0".encode() + body).hexdigest()[:48]
+            asked = self._waiting.get(key)
+            if asked is None or not asked.held:
+                return key, asked
+        raise AssertionError
 
     async def aclose(self) -> None:
         """End the waiting, and close the transport beneath."""
@@ -181,23 +210,23 @@ class Transport(httpx.AsyncBaseTransport):
         for one in asked.values():
             one.sent = True
         found: dict[str, tuple[int, Any]] = {}
-        otherwise, batch = (500, _error("the batch has no answer to this request")), earlier
+        otherwise, batch = (_ENDED, _error("the batch has no answer to this request")), earlier
         try:
             server = _Server(next(iter(asked.values())).request, self._client)
             if batch is None:
                 batch = await server.send(asked)
-                self._write(batch, asked)
+                self._write({"batch": batch, "requests": list(asked)})
                 told = f"batch {batch}: {len(asked):,} requests; its answers come within 24 hours"
                 self._batches.tell(f"{told}. Ctrl-C ends the waiting, not the batch: the same command goes on")
-            over = await self._waited_for(server, batch)
-            found = await server.answers(over)
+            over, found = await self._outcome(server, batch)
+            if earlier is not None:  # errors of that time say nothing of now
+                found = {key: (status, body) for key, (status, body) in found.items() if status < 400}
             if over["status"] != "completed":
-                otherwise = 500, _error(f"batch {batch} ended as {over['status']}{_why(over)}")
-        except _Refused as refused:
-            otherwise = refused.status, _error(str(refused))
-        except httpx.HTTPError as error:
-            otherwise = 503, _error(f"{type(error).__name__}: {error}")
-            if batch is not None:  # it goes on, so whoever asks again finds it
+                otherwise = _ENDED, _error(f"batch {batch} ended as {over['status']}{_why(over)}")
+        except (_Refused, httpx.HTTPError) as error:
+            status, gone = (error.status, error.gone) if isinstance(error, _Refused) else (503, False)
+            otherwise = status, _error(str(error) or type(error).__name__)
+            if batch is not None and not gone:  # it goes on, so whoever asks again finds it
                 self._known |= dict.fromkeys(asked, batch)
                 earlier = None
         finally:
@@ -207,22 +236,24 @@ class Transport(httpx.AsyncBaseTransport):
                     self._waiting.pop(key, None)
                     if not one.answer.done():
                         one.answer.set_result(found.get(key, otherwise))
+        if found:
+            self._write({"done": list(found)})
         if left:
             self._begin(self._answered(left))
 
-    async def _waited_for(self, server: _Server, batch: str) -> dict[str, Any]:
+    async def _outcome(self, server: _Server, batch: str) -> tuple[dict[str, Any], dict[str, tuple[int, Any]]]:
+        """A batch that is over, and its answers; a server that is away or fails for a while is waited for."""
         loop = asyncio.get_running_loop()
         since = loop.time()
         while True:
             try:
                 found = await server.batch(batch)
-                since = loop.time()
-            except httpx.TransportError:
-                if loop.time() - since > _LOST_S:
-                    raise
-            else:
                 if found.get("status") in _OVER:
-                    return found
+                    return found, await server.answers(found)
+                since = loop.time()
+            except (_Refused, httpx.TransportError) as error:
+                if isinstance(error, _Refused) and not error.passes or loop.time() - since > _LOST_S:
+                    raise
             await asyncio.sleep(self._batches.poll_s)
 
     def _read(self) -> dict[str, str]:
@@ -232,26 +263,37 @@ class Transport(httpx.AsyncBaseTransport):
             for line in self._batches.path.read_text("utf-8", errors="replace").splitlines():
                 with suppress(ValueError, TypeError, KeyError, AttributeError):
                     one = json.loads(line)
-                    known |= dict.fromkeys(map(str, one["requests"]), str(one["batch"]))
-        return known
+                    for key in one.get("done", ()):
+                        known.pop(key, None)
+                    known |= dict.fromkeys(map(str, one.get("requests", ())), str(one.get("batch")))
+        return {key: batch for key, batch in known.items() if _ID.fullmatch(batch)}
 
-    def _write(self, batch: str, asked: Mapping[str, _Asked]) -> None:
+    def _write(self, line: Mapping[str, Any]) -> None:
         try:
             self._batches.path.parent.mkdir(parents=True, exist_ok=True)
             with self._batches.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"batch": batch, "requests": list(asked)}) + "\n")
+                file.write(f"\n{json.dumps(line)}\n")  # the last line may be half of one
         except OSError as error:
             self._batches.tell(f"{self._batches.path} cannot be written ({error.strerror}): keep this command running")
 
 
 @dataclass
 class _Asked:
-    """A request that waits for its answer: HTTP status and JSON."""
+    """A request that waits for its answer: HTTP status and JSON.
+
+    Attributes:
+        body: of the request.
+        request: the request, of the client's own HTTP library.
+        answer: comes with its batch.
+        sent: whether it is in a batch.
+        held: whether somebody waits for it.
+    """
 
     body: bytes
     request: Any
     answer: asyncio.Future[tuple[int, Any]]
     sent: bool = False
+    held: bool = False
 
 
 def _in_files(asked: Mapping[str, _Asked]) -> Iterator[dict[str, _Asked]]:
@@ -301,9 +343,9 @@ class _Server:
             if batch.get(name):
                 url = f"{self._base}/files/{batch[name]}/content"
                 response = await self._client.get(url, headers=self._headers)
-                if response.is_error:
+                if not response.is_success:
                     raise _Refused("give the answers of the batch", response)
-                for line in response.text.splitlines():
+                for line in response.content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
                     found |= _read_answer(line)
         return found
 
@@ -311,16 +353,18 @@ class _Server:
         response = await self._client.request(method, f"{self._base}{path}", headers=self._headers, **given)
         with suppress(ValueError):
             said = response.json()
-            if not response.is_error and isinstance(said, dict) and isinstance(said.get("id"), str):
+            if response.is_success and isinstance(said, dict) and _ID.fullmatch(str(said.get("id"))):
                 return said
         raise _Refused(doing, response)
 
 
-def _read_answer(line: str) -> dict[str, tuple[int, Any]]:
-    with suppress(ValueError, TypeError, KeyError, AttributeError):
+def _read_answer(line: bytes) -> dict[str, tuple[int, Any]]:
+    """The answer in a line; none where it has no sense."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         one = json.loads(line)
-        if one.get("response"):
-            return {str(one["custom_id"]): (int(one["response"]["status_code"]), one["response"]["body"])}
+        if response := one.get("response"):
+            said = response["body"]
+            return {str(one["custom_id"]): (int(response["status_code"]), said)} if isinstance(said, dict) else {}
         return {str(one["custom_id"]): (500, _error(str(one["error"]["message"])))}
     return {}
 

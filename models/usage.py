@@ -138,7 +138,7 @@ class Spending:
         """
         if settings.budget_calls is not None and self.calls >= settings.budget_calls:
             raise BudgetExhausted("budget_calls", settings.budget_calls, self.calls)
-        held = self.reserved
+        held = self.reserved if (settings.budget_tokens, settings.budget_usd) != (None, None) else Amount()
         for budget, spent, needed in (
             ("budget_tokens", self.tokens, held.tokens + need.tokens),
             ("budget_usd", self.usd, held.usd + need.usd),

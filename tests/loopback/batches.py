@@ -25,6 +25,8 @@ class Batches:
         files: their contents, by id.
         made: the batches, by id, with the number of questions about each.
         keys: the authorization of every request, in order.
+        faults: of which GET requests, by their number, what HTTP status is the answer.
+        raw: whether answers have their characters as they are, behind a byte order mark.
     """
 
     pending: int = 1
@@ -33,6 +35,9 @@ class Batches:
     files: dict[str, str] = field(default_factory=dict)
     made: dict[str, dict[str, Any]] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    faults: dict[int, int] = field(default_factory=dict)
+    raw: bool = False
+    _gets: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def requests(self, batch: str) -> list[dict[str, Any]]:
@@ -58,6 +63,9 @@ class Batches:
     def get(self, path: str, respond: Respond) -> tuple[int, Any]:
         """Tell how far a batch is, or give a file."""
         with self._lock:
+            self._gets += 1
+            if fault := self.faults.get(self._gets):
+                return fault, {"error": {"message": "not now"}}
             id_ = path.split("/")[3]
             if path.startswith("/v1/files/"):
                 return 200, self.files[id_]
@@ -71,7 +79,8 @@ class Batches:
                 asked = self.requests(id_)
                 lines = [self._answer(one, respond) for one in asked[: len(asked) - self.lost]]
                 batch["output"] = f"file-{len(self.files)}"
-                self.files[batch["output"]] = "".join(f"{json.dumps(line)}\n" for line in reversed(lines))
+                said = "".join(f"{json.dumps(line, ensure_ascii=not self.raw)}\n" for line in reversed(lines))
+                self.files[batch["output"]] = f"\ufeff{said}" if self.raw else said
             return 200, {"id": id_, "status": self.ends_as, "output_file_id": batch["output"], "error_file_id": None}
 
     def _answer(self, line: dict[str, Any], respond: Respond) -> dict[str, Any]:

@@ -60,8 +60,9 @@ async def test_one_batch_of_all_that_is_asked_at_once(server: LoopbackServer, tm
     assert server.batches.made["batch_0"]["endpoint"] == "/v1/chat/completions"
     assert set(server.batches.keys) == {"Bearer sk-mine"}
     assert "batch_0: 5 requests; its answers come within 24 hours" in asker.told[0]
-    kept = (tmp_path / "cache/batches.jsonl").read_text()
-    assert len(json.loads(kept)["requests"]) == 5
+    kept = (tmp_path / "cache/batches.jsonl").read_text().replace(": ", ":").replace(", ", ",")
+    sent, done = (json.loads(line) for line in kept.split())
+    assert sorted(sent["requests"]) == sorted(done["done"]) and len(done["done"]) == 5
     assert "sk-mine" not in kept and '"n"' not in kept
 
 
@@ -105,13 +106,50 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(server: LoopbackS
     assert await waiting == ["answer to 1"]
 
 
-async def test_what_is_asked_twice_at_once_is_sent_once_and_later_anew(server: LoopbackServer, tmp_path: Path):
+async def test_the_same_words_asked_twice_are_two_questions(server: LoopbackServer, tmp_path: Path):
+    answers = iter("abc")
+    server.answer = lambda _: Reply(next(answers))
     asker = Asker(server, tmp_path)
-    async with asker.client() as client:
-        assert await asyncio.gather(asker.one(client, 1), asker.one(client, 1)) == ["answer to 1"] * 2
-        assert await asker.one(client, 1) == "answer to 1"
+    assert sorted(await asker.ask(1, 1)) == ["a", "b"]
+    assert await asker.ask(1) == ["c"], "what was passed on once is not given again"
     assert server.batches is not None
-    assert [len(server.batches.requests(id_)) for id_ in server.batches.made] == [1, 1]
+    assert [len(server.batches.requests(id_)) for id_ in server.batches.made] == [2, 1]
+
+
+@pytest.mark.parametrize("fault", [502, 429, 500])
+async def test_a_server_that_fails_once_is_asked_again_and_nothing_is_sent_twice(
+    fault: int, server: LoopbackServer, tmp_path: Path
+):
+    assert server.batches is not None
+    server.batches.faults = {2: fault, 4: fault}
+    server.batches.pending = 2
+    assert await Asker(server, tmp_path).ask(1, 2) == ["answer to 1", "answer to 2"]
+    assert len(server.batches.made) == 1
+
+
+async def test_errors_of_an_earlier_batch_are_asked_anew(server: LoopbackServer, tmp_path: Path):
+    used_up = Fault(429, {"error": {"message": "used up", "code": "insufficient_quota"}})
+    server.answer = lambda _: used_up
+    assert server.batches is not None
+    server.batches.pending = 10**6
+    waiting = asyncio.create_task(Asker(server, tmp_path).ask(1))
+    while not server.batches.made:
+        await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    server.batches.pending = 0
+    first = await Asker(server, tmp_path).ask(1)
+    assert first[0][0] == 429, "the earlier batch has an error, and so has the new one"
+    server.answer = echoed
+    assert await Asker(server, tmp_path).ask(1) == ["answer to 1"]
+
+
+@pytest.mark.parametrize("odd", ["\u2028", "\u2029", "\x85"])
+async def test_whatever_characters_an_answer_has(odd: str, server: LoopbackServer, tmp_path: Path):
+    assert server.batches is not None
+    server.answer = lambda _: Reply(f"one{odd}two")
+    server.batches.raw = True
+    assert await Asker(server, tmp_path).ask(1, 2) == [f"one{odd}two"] * 2
 
 
 async def test_other_requests_go_on_their_way(server: LoopbackServer, tmp_path: Path):
@@ -122,8 +160,8 @@ async def test_other_requests_go_on_their_way(server: LoopbackServer, tmp_path: 
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [
-        ({"ends_as": "expired", "lost": 1}, 500, "batch batch_0 ended as expired"),
-        ({"ends_as": "completed", "lost": 1}, 500, "the batch has no answer to this request"),
+        ({"ends_as": "expired", "lost": 1}, 424, "batch batch_0 ended as expired"),
+        ({"ends_as": "completed", "lost": 1}, 424, "the batch has no answer to this request"),
     ],
 )
 async def test_what_a_batch_lacks_is_an_error_of_its_own(
@@ -168,8 +206,9 @@ def test_settings_for_batches():
     assert made.max_concurrency == MOST and made.timeout_s > 24 * 3600
     usual = cost_usd(model, 1000, 1000, {})
     assert usual is not None and cost_usd(model, 1000, 1000, made.prices) == pytest.approx(usual / 2)
-    own = for_batches(Settings(prices={"openai:gpt-4o": (1.0, 2.0)}), model)
-    assert own.prices["openai:gpt-4o"] == (1.0, 2.0)
+    for name in ("openai:gpt-4o", "gpt-4o"):
+        own = for_batches(Settings(prices={name: (1.0, 2.0)}), model)
+        assert cost_usd(model, 1_000_000, 0, own.prices) == 1.0
     for other in ("ollama:llama3", "offline", "smollm2", "anthropic:x"):
         with pytest.raises(InputError, match="cannot be asked in batches"):
             for_batches(Settings(), parse_model_name(other))
