@@ -113,6 +113,11 @@ def test_a_draft_survives_reload_and_navigation(server: Server, browser: webdriv
     assert browser.find_elements(By.XPATH, "//*[@aria-label='Question 1']") == []
 
 
+def unfolded(folder: Path) -> str:
+    """What the server keeps of a browser."""
+    return "".join(file.read_text("utf-8") for file in folder.rglob("storage-user-*.json"))
+
+
 @pytest.mark.proof(cases=1)
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, browser: webdriver.Chrome, width: int):
@@ -126,6 +131,7 @@ def test_the_start_stays_in_reach_and_open_groups_stay_open(server: Server, brow
         click(browser, "//button[contains(., 'More settings')]")
         click(browser, "//*[contains(@class, 'q-item')][contains(., 'who speaks next, how it ends')]")
         wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
+        wait.until(lambda _: "talk" in unfolded(server.folder))  # the server has heard of it
         browser.refresh()
         wait.until(lambda b: field(b, "Rules (one per line)").is_displayed())
         for element in (field(browser, "Topic"), field(browser, "Rules (one per line)")):
