@@ -261,7 +261,7 @@ class Log:
         with self._lock:
             try:
                 return self._db.execute(query, values).fetchall()
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 raise self._damaged(short(str(error))) from error
 
     def read(

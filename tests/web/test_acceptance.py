@@ -94,8 +94,8 @@ async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext
     others |= {"model_top_p": 0.5, "pruning": {"lambda": 0.5, "method": "length"}, "ablation": ["emotion"]}
     others |= {"language": "en-GB"}  # the offline model knows English only
     for name in changeable():
-        if name in unheeded({}):
-            continue  # its field is hidden in a discussion
+        if name in unheeded({}) or name == "modules":
+            continue  # its field is hidden in a discussion; no package is installed
         held_now = getattr(Settings(), name)
         value = others.get(name, not held_now if isinstance(held_now, bool) else 3)
         events = branch_run(web.runs.folder(live.run), 1, changes={name: value, "max_messages": 2})

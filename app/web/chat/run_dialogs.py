@@ -200,7 +200,7 @@ def changeable() -> list[str]:
     return [
         name
         for name, about in ABOUT.items()
-        if about.changes != "never" and about.group != "advanced" and name not in ("max_messages", "model")
+        if about.changes != "never" and about.group != "advanced" and name not in ("max_messages", "model", "prompts")
     ]
 
 
