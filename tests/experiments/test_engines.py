@@ -14,11 +14,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import psutil
 import pytest
 from experiment_tables import VARYING, rows
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer, natural_answer
 from run_files import logged
 from small_experiment import Capsys, Make
 
@@ -198,18 +201,30 @@ def is_alive(process: psutil.Process) -> bool:
 @pytest.mark.long
 def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     """One of two is killed while it holds conversations; they go on, and the tables are those of one process."""
-    make(base={**make().base.model_dump(exclude_unset=True), "settings": {"model": "offline", "max_messages": 4}})
-    whole = run_experiment(Experiment.load(tmp_path / "small.yaml"), tmp_path / "whole").folder
+    goes_on = Event()
+    goes_on.set()
+
+    def answer(body: dict[str, Any]) -> Any:
+        if task_of(body) == "utterance":
+            assert goes_on.wait(120)
+        return natural_answer(body)
+
     folder = tmp_path / "ray" / "small"
-    with with_ray(tmp_path) as process:
-        workers = holding(process, folder / "runs", 4)
-        assert len(workers) == 2
-        assert {worker.environ().get("RAY_USAGE_STATS_ENABLED") for worker in workers} == {"0"}
-        everybody = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-        listening = [each for one in everybody for each in one.net_connections() if each.status == "LISTEN"]
-        assert {each.laddr.ip.removeprefix("::ffff:") for each in listening} == {"127.0.0.1"}
-        workers[0].kill()
-        out, err = process.communicate(timeout=200)
+    with LoopbackServer(answer=answer) as server:
+        settings = {"model": server.model(), "max_messages": 4}
+        make(base={**make().base.model_dump(exclude_unset=True), "settings": settings})
+        whole = run_experiment(Experiment.load(tmp_path / "small.yaml"), tmp_path / "whole").folder
+        goes_on.clear()
+        with with_ray(tmp_path) as process:
+            workers = holding(process, folder / "runs", 4)
+            assert len(workers) == 2
+            assert {worker.environ().get("RAY_USAGE_STATS_ENABLED") for worker in workers} == {"0"}
+            everybody = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+            listening = [each for one in everybody for each in one.net_connections() if each.status == "LISTEN"]
+            assert {each.laddr.ip.removeprefix("::ffff:") for each in listening} == {"127.0.0.1"}
+            workers[0].kill()
+            goes_on.set()
+            out, err = process.communicate(timeout=200)
     assert process.returncode == 0, err
     assert json.loads(out)["done"] == 4  # and nothing of Ray's among it
     assert "CellWorker" not in err

@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from selenium.common.exceptions import (
     ElementClickInterceptedException,
     ElementNotInteractableException,
     StaleElementReferenceException,
+    WebDriverException,
 )
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -179,6 +181,20 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     chrome = start_browser(chromium, driver, tmp_path_factory.mktemp("chrome"))
     yield chrome
     chrome.quit()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of a test in a browser that failed, tell what the page showed: once is often all that a busy machine gives."""
+    report = yield
+    browser = getattr(item, "funcargs", {}).get("browser")
+    if report.when == "call" and report.failed and browser is not None:
+        with suppress(WebDriverException, OSError):
+            shown = browser.execute_script("return document.body.innerText.slice(0, 3000)")
+            focus = browser.execute_script("return document.activeElement.outerHTML.slice(0, 300)")
+            said = "\n".join(str(entry["message"]) for entry in browser.get_log("browser")[-10:])
+            report.sections.append(("the page", f"{browser.current_url}\n{shown}\nfocus: {focus}\nconsole: {said}"))
+    return report
 
 
 def start_browser(chromium: str, driver: str, profile: Path, *more: str) -> webdriver.Chrome:
