@@ -14,17 +14,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from platformdirs import user_cache_path
 
 from ..state.errors import InputError
 from ..state.settings import Settings
 from .connections import TRANSPORT
+from .local.files import cached
 from .naming import ModelName, shown
 from .redaction import short
 from .usage import list_price
@@ -45,11 +46,6 @@ _ENDED: Final = 424
 _ID: Final = re.compile(r"[\w.-]{1,200}")
 _LOST_S: Final = 3600.0
 """How long a server may be away while a batch is waited for."""
-
-
-def record() -> Path:
-    """The file that says which batch holds which request, in the user's cache."""
-    return user_cache_path("persimchat", appauthor=False) / "batches.jsonl"
 
 
 def for_batches(settings: Settings, name: ModelName) -> Settings:
@@ -90,7 +86,7 @@ class Batches:
     """
 
     tell: Callable[[str], object] = lambda _: None
-    path: Path = field(default_factory=record)
+    path: Path = field(default_factory=partial(cached, "batches.jsonl"))
     quiet_s: float = 2.0
     poll_s: float = 20.0
 
@@ -192,12 +188,11 @@ class Transport(httpx.AsyncBaseTransport):
         left = {key: asked for key, asked in self._waiting.items() if not asked.sent}
         earlier: dict[str, dict[str, _Asked]] = {}
         for key in [key for key in left if key in self._known]:
-            earlier.setdefault(self._known.pop(key), {})[key] = left[key]
+            earlier.setdefault(self._known.pop(key), {})[key] = left.pop(key)
         for batch, those in earlier.items():
             self._batches.tell(f"batch {batch} is under way, with {len(those):,} of these requests")
             self._begin(self._answered(those, batch))
-        new = {key: asked for key, asked in left.items() if not any(key in those for those in earlier.values())}
-        for part in _in_files(new):
+        for part in _in_files(left):
             self._begin(self._answered(part))
 
     async def _answered(self, asked: dict[str, _Asked], earlier: str | None = None) -> None:

@@ -157,7 +157,7 @@ def _require_known(path: tuple[str, ...], where: str) -> None:
 
 def _typed(text: str, path: Location, where: str) -> Any:
     """Parse text as a value. For a setting that takes text it stays text, except that `null` means None."""
-    if path == ("prompts",) and not text.lstrip().startswith("{"):
+    if len(path) == 1 and path[0] in _WHOLE and not text.lstrip().startswith("{"):
         return text.strip()  # a folder, whatever its name looks like
     takes = expected(Settings, path)
     if takes.startswith(("text", "one of")):

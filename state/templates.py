@@ -33,14 +33,16 @@ def templates_in(given: Any) -> Any:
     if not str(given).strip() or not folder.is_dir():
         raise ValueError(f"prompts={str(given)!r} is no folder; give one with templates (utterance{ENDING}, …)")
     found: dict[str, str] = {}
-    files = sorted(path for path in folder.rglob(f"[!.]*{ENDING}") if path.is_file() and not _is_hidden(path, folder))
+    files = sorted(path for path in folder.rglob(f"*{ENDING}") if path.is_file() and not _is_hidden(path, folder))
     if not 0 < len(files) <= _MOST:
         raise ValueError(f"prompts={str(given)!r} has {len(files)} templates (NAME{ENDING}); give 1 to {_MOST}")
     for file in files:
         try:
             if file.stem in found:
                 raise ValueError(f"prompts={str(given)!r} has two templates {file.name}; keep one of them")
-            found[file.stem] = file.read_text("utf-8-sig") if file.stat().st_size <= _LONGEST else "x" * (_LONGEST + 1)
+            if file.stat().st_size > _LONGEST:
+                raise _too_long(file.stem)
+            found[file.stem] = file.read_text("utf-8-sig")
         except OSError as error:
             raise ValueError(f"{file} in prompts cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -56,10 +58,14 @@ def usable(templates: dict[str, str]) -> dict[str, str]:
     """
     for name, text in templates.items():
         if len(text) > _LONGEST:
-            raise ValueError(f"{name}{ENDING} in prompts is too long; keep it below {_LONGEST:,} characters")
+            raise _too_long(name)
         if without_credentials(text) != text:
             raise ValueError(f"{name}{ENDING} in prompts has an address with a password; leave the password out")
     return templates
+
+
+def _too_long(name: str) -> ValueError:
+    return ValueError(f"{name}{ENDING} in prompts is too long; keep it below {_LONGEST:,} characters")
 
 
 def _home(path: Path) -> Path:

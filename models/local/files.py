@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,16 +47,23 @@ class Stored(BaseModel):
     licence: str = ""
 
 
-def folder() -> Path:
-    """The folder of model files, which need not exist: `PERSIMCHAT_MODELS`, else a folder in the user's cache.
+def cached(name: str) -> Path:
+    """A file or folder in the user's cache, which need not exist.
 
-    For a user without a home, as in some containers, it is `persimchat-models` in the working folder.
+    For a user without a home, as in some containers, it is in the working folder, with `persimchat-` before its name.
     """
     try:
-        named = os.environ.get(FOLDER_VARIABLE, "").strip()
-        return Path(named).expanduser() if named else user_cache_path("persimchat", appauthor=False) / "models"
+        return user_cache_path("persimchat", appauthor=False) / name
     except RuntimeError:
-        return Path("persimchat-models").absolute()
+        return Path(f"persimchat-{name}").absolute()
+
+
+def folder() -> Path:
+    """The folder of model files, which need not exist: `PERSIMCHAT_MODELS`, else one in the user's cache (`cached`)."""
+    named = os.environ.get(FOLDER_VARIABLE, "").strip()
+    with suppress(RuntimeError):  # ~ of a user without a home
+        return Path(named).expanduser() if named else cached("models")
+    return cached("models")
 
 
 def place(name: str) -> str:
