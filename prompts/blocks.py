@@ -7,7 +7,7 @@ Source: specification, *Speaking*; Chu et al., table 1. This file arranges data;
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..state.debates.verdict import answer_description
@@ -201,6 +201,23 @@ def last_utterances(recent: Sequence[Utterance], name: str = "") -> Block:
     One that is longer than `LONGEST_UTTERANCE` ends with an ellipsis.
     """
     return Block("last_utterances", tuple(_line(u, name) for u in recent))
+
+
+_BRIEF: Final = frozenset({"memory", "stm", "progress", "heard"})
+
+
+def brief(block: Block) -> Block:
+    """A block as lean minds read it: feelings in words and only strong ones, memories without weight and keywords.
+
+    Not how many utterances were made, only whether the end is near. The items keep all data.
+    """
+    emotions = {item["name"]: item["level"] for item in block.items if item.kind == "emotion"}
+    items = [
+        replace(item, values={**dict(item.values), "brief": True}) if item.kind in _BRIEF else item
+        for item in block.items
+        if item.kind != "emotion"
+    ]
+    return Block(block.tag, (*items, *([Item("feelings", {"emotion": emotions})] if emotions else [])))
 
 
 AVOIDED_CHARACTERS = 600

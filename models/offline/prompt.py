@@ -334,14 +334,14 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
         for tag in ("memories", "short_term_memory")
     )
     short = [*map(_memory, items.every("stm")), *short]
-    heard = items.first("heard")
+    heard, felt = items.first("heard"), [(v["name"], v["level"]) for v in items.every("emotion")]
     whole = Prompt(
         task,
         seed=seed,
         **_person(items, present),
         **{key: plain(values[key]) for key in ("register", "words") if key in values},
         openness=items.first("openness").get("score"),
-        emotions={v["name"]: v["level"] for v in items.every("emotion")},
+        emotions=dict(items.first("feelings").get("emotion", felt)),
         memories=tuple(map(_memory, items.every("memory"))) or tuple(memories),
         stm=short[0] if short else None,
         topic=known.occasion if companion else neutralise(items.raw.get("topic", [{}])[0].get("text", "")).strip(),

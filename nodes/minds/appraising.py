@@ -222,7 +222,7 @@ async def judge_trust(mind: Step, settings: Settings) -> Step:
 AT_ONCE: Final = ("hearing", "appraisal", "reaction")
 """The modules whose answers have several parts."""
 _BEFORE: Final = ("heard", "progress", "needs_and_emotions", "last_utterances")
-_AFTER: Final = ("heard", "progress", "needs_and_emotions", "plan", "short_term_memory", "memories")
+_AFTER: Final = ("plan", "heard", "progress", "needs_and_emotions", "short_term_memory", "memories")
 """The blocks shown, before and after something was recalled."""
 
 

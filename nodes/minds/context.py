@@ -57,6 +57,8 @@ async def shown_memories(mind: Step, settings: Settings) -> list[Memory]:
 def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool = False) -> dict[str, Any]:
     """The blocks that every module may use, and whether the end is near, by their names in templates.
 
+    A lean mind's are brief, and templates know it.
+
     Args:
         mind: the agent, with its situation.
         shown: recalled memories within budget, numbered in this order.
@@ -94,9 +96,11 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
             "pair": True,
         }
     story = situation.get("story")
-    if story is None or "heard" not in story:
+    if story is not None and "heard" in story:
+        common |= story_blocks.blocks_of_mind(situation, story, name, shown, mind.get("stm"), heard, spoken)
+    if "brief" not in situation:
         return common
-    return common | story_blocks.blocks_of_mind(situation, story, name, shown, mind.get("stm"), heard, spoken)
+    return {key: blocks.brief(it) if isinstance(it, Block) else it for key, it in common.items()} | {"brief": True}
 
 
 def question(mind: Step, settings: Settings, module: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Thinking while another speaks: reflect, five insights with their supporting memories, a tree over time; or plan.
+"""Thinking while another speaks: reflect, insights with their supporting memories, a tree over time; or plan.
 
 Sources: thesis, 4.1.1 and 5.2.1; specification, step 5.
 """
@@ -6,7 +6,7 @@ Sources: thesis, 4.1.1 and 5.2.1; specification, step 5.
 from __future__ import annotations
 
 from ...models.asking import appraise
-from ...state.minds.judgement import Plan, Reflection
+from ...state.minds.judgement import BriefReflection, Plan, Reflection
 from ...state.minds.memory import Memory
 from ...state.minds.mind import Step
 from ...state.outcomes import judged
@@ -15,7 +15,7 @@ from .context import common_blocks, made_now, question, shown_memories
 
 
 async def reflect(mind: Step, settings: Settings) -> Step:
-    """Draw five insights from short-term memory, which is always recalled, and from the memories recalled last.
+    """Draw five insights, a lean mind one to five, from short-term memory, always recalled, and what was recalled last.
 
     The model names the numbers of the memories that support an insight. Unknown numbers are ignored, and an insight
     without valid numbers is supported by all shown memories. An unusable answer gives no insights.
@@ -23,8 +23,9 @@ async def reflect(mind: Step, settings: Settings) -> Step:
     stm = mind.get("stm")
     recalled = await shown_memories(mind, settings)
     shown = [*([Memory.model_validate(stm)] if stm else []), *recalled]
+    schema = BriefReflection if "brief" in mind["situation"] else Reflection
     answer = await appraise(
-        "reflection", Reflection, **question(mind, settings, "reflection"), **common_blocks(mind, shown)
+        "reflection", schema, **question(mind, settings, "reflection"), **common_blocks(mind, shown)
     )
     companion = mind["situation"].get("companion")
     # The model has read what this person has told, whatever evidence it names.

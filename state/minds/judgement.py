@@ -68,7 +68,25 @@ class Judgement(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class Percept(Judgement):
+class _Told(Judgement):
+    """A judgement whose prompt says what its fields are, so that its schema does not say it again."""
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """The schema without descriptions of its fields."""
+        whole = super().model_json_schema(*args, **options)
+        return {**_bare(whole), "description": whole["description"]}
+
+
+def _bare(schema: Any, *, names: bool = False) -> Any:
+    """A JSON schema without titles and descriptions; with `names`, the keys are those of properties."""
+    if isinstance(schema, dict):
+        unsaid = () if names else ("title", "description")
+        return {key: _bare(of, names=key == "properties") for key, of in schema.items() if key not in unsaid}
+    return [_bare(of) for of in schema] if isinstance(schema, list) else schema
+
+
+class Percept(_Told):
     """What an agent takes from an utterance (thesis, perception module)."""
 
     theme: Sentence = Field(description="the overarching theme of what was said and its context, one sentence")
@@ -76,27 +94,27 @@ class Percept(Judgement):
     importance: Level = Field(description="how important this is to the persona, 0 trivial to 10 life-changing")
 
 
-class FocalPoints(Judgement):
+class FocalPoints(_Told):
     """The three most salient questions about what just happened; they are the queries of retrieval."""
 
     questions: list[Sentence] = Field(min_length=3, max_length=3, description="three high-level questions")
 
 
-class Consolidation(Judgement):
+class Consolidation(_Told):
     """Whether the memory that leaves short-term memory is kept in long-term memory (memory filtering)."""
 
     reasoning: Reason = Field(description="one sentence: why it is worth keeping or not")
     keep: bool = Field(description="true to keep it in long-term memory, false to forget it")
 
 
-class NeedToTalk(Judgement):
+class NeedToTalk(_Told):
     """How much an agent wants to speak next."""
 
     reasoning: Reason = Field(description="one sentence: why this much")
     need_to_talk: Level = Field(description="0 nothing to say to 10 cannot hold it back")
 
 
-class Openness(Judgement):
+class Openness(_Told):
     """How open an agent is to a common answer (debates)."""
 
     reasoning: Reason = Field(description="one sentence: why this much")
@@ -105,14 +123,14 @@ class Openness(Judgement):
     )
 
 
-class Action(Judgement):
+class Action(_Told):
     """What an agent will do while somebody else speaks."""
 
     reasoning: Reason = Field(description="one sentence: why this")
     action: Literal["reflect", "plan"] = Field(description="reflect on what was experienced, or plan what to do")
 
 
-class Feeling(Judgement):
+class Feeling(_Told):
     """An agent's new emotional state."""
 
     reasoning: Reason = Field(description="one sentence: what changed and why")
@@ -139,13 +157,19 @@ class Insight(Judgement):
     importance: Level = Field(description="how important it is to the persona, 0–10")
 
 
-class Reflection(Judgement):
+class Reflection(_Told):
     """Five high-level insights from what was recalled."""
 
     insights: list[Insight] = Field(min_length=5, max_length=5, description="exactly five insights")
 
 
-class Plan(Judgement):
+class BriefReflection(Reflection):
+    """As many high-level insights as what was recalled bears, at most five."""
+
+    insights: list[Insight] = Field(min_length=1, max_length=5, description="one to five insights")
+
+
+class Plan(_Told):
     """What an agent intends: who it is now, how it reacts, what it holds on to."""
 
     progress: Sentence = Field(description="one sentence: is the conversation getting anywhere on its topic?")
@@ -196,7 +220,7 @@ PARTS: Final[dict[str, type[Judgement]]] = {
 """Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
 
 
-class OwnModule(Judgement):
+class OwnModule(_Told):
     """Base of a module of another package: what a mind judges of every utterance that it hears, once it has recalled.
 
     The fields are what a model answers, each with a description; numbers from 0 to 10 (`Level`) are drawn in charts. A
@@ -253,29 +277,12 @@ IF_CHANGED: Final = frozenset({"planning"})
 """Parts of a combined answer that are null where nothing has changed."""
 
 
-def _bare(schema: Any) -> Any:
-    """A JSON schema without titles and descriptions."""
-    if isinstance(schema, dict):
-        return {name: _bare(of) for name, of in schema.items() if name not in ("title", "description")}
-    return [_bare(of) for of in schema] if isinstance(schema, list) else schema
-
-
-class _Combined(Judgement):
-    """A long combined answer: the prompt says what its parts are, so its schema does not say it again.
-
-    Shorter ones do. Servers cache what prompts have in common from about 1,024 tokens on, schema included: below that,
-    a shorter schema costs more than it saves (benchmarks/prefix.py).
-    """
-
-    @classmethod
-    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        whole = super().model_json_schema(*args, **options)
-        return {name: of if isinstance(of, str) else _bare(of) for name, of in whole.items()}
-
-
 @cache
 def in_parts(*modules: str) -> type[Judgement]:
     """The schema of a combined answer of several modules (the setting `cognition`): one field per module, in order.
+
+    Only that of a long one leaves out what the prompt says. Servers cache what prompts have in common from about 1,024
+    tokens on, schema included: below that, a shorter schema costs more than it saves (benchmarks/prefix.py).
 
     Args:
         modules: names of `PARTS`, and modules of installed packages.
@@ -285,5 +292,5 @@ def in_parts(*modules: str) -> type[Judgement]:
         for name in modules
         for schema in [schema_of(name)]
     }
-    base = _Combined if IF_CHANGED & set(modules) else Judgement
+    base = _Told if IF_CHANGED & set(modules) else Judgement
     return create_model("Parts", __base__=base, __doc__="Several judgements in one answer.", **fields)

@@ -89,6 +89,8 @@ class Situation(TypedDict):
     """Whether the end is near, so that it is time to take leave."""
     language: NotRequired[str]
     """In which all speak, by its tag; missing for English."""
+    brief: NotRequired[bool]
+    """Whether prompts say briefly how a mind stands (`prompts.blocks.brief`); missing if not."""
     story: NotRequired[StorySituation]
     """In a story: the story as this character sees it."""
     companion: NotRequired[CompanionSituation]

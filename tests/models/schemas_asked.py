@@ -45,6 +45,7 @@ def asked() -> dict[str, type[BaseModel]]:
             judgement.Action,
             judgement.Feeling,
             judgement.Reflection,
+            judgement.BriefReflection,
             judgement.Plan,
             judgement.Score,
             judgement.Inconsistency,

@@ -41,6 +41,7 @@ GOOD: dict[type[j.Judgement], dict[str, Any]] = {
     j.Action: {"reasoning": "r", "action": "plan"},
     j.Feeling: {"reasoning": "r", **dict.fromkeys(EMOTIONS, 5)},
     j.Reflection: {"insights": [INSIGHT] * 5},
+    j.BriefReflection: {"insights": [INSIGHT]},
     j.Plan: {
         "progress": "p",
         "identity": "i",
@@ -101,6 +102,8 @@ def test_scores_are_whole_numbers_from_0_to_10(schema: type[j.Judgement], field:
         (j.Reflection, {"insights": [INSIGHT] * 6}),
         (j.Reflection, {"insights": [*[INSIGHT] * 4, {**INSIGHT, "evidence": []}]}),
         (j.Reflection, {"insights": [*[INSIGHT] * 4, {**INSIGHT, "evidence": [0]}]}),
+        (j.BriefReflection, {"insights": []}),
+        (j.BriefReflection, {"insights": [INSIGHT] * 6}),
         (j.Plan, {"goals": ["g"] * 6}),
     ],
 )
