@@ -36,6 +36,8 @@ from loopback.server import LoopbackServer
 TOPIC = "What should our town do with the old railway station?"
 NAME = re.compile(r"^- Name: (.+)$", re.MULTILINE)
 PERSON = re.compile(r"<basic_information>.*?</scene>\n", re.DOTALL)
+FILLER = re.compile(r"w\d+x\d+")
+"""The words of the loopback server, which no two utterances have in common, and of which a model makes many tokens."""
 NEW = re.compile(r"<(heard|progress)>.*?</\1>\n|<task .*", re.DOTALL)
 Messages = list[dict[str, str]]
 
@@ -58,6 +60,7 @@ async def reactions(agents: int, settings: Settings) -> list[Asked]:
         made = Reply.of(natural_answer(body), body)
         if task_of(body) == "reaction":
             system, prompt = (str(message["content"]) for message in body["messages"])
+            prompt = FILLER.sub("water", prompt)
             found.append(Asked(NAME.findall(prompt)[0], system, prompt, str(made.content)))
         return made
 
