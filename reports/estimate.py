@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
+from langchain_core.messages import BaseMessage
 
 from ..graph.calls import (
     MODULE_OF,
@@ -41,6 +43,7 @@ from ..state.scenario import Scenario
 from ..state.settings import BUDGETS, Settings
 from .estimate_sizes import (
     Typical,
+    cached_of,
     expected,
     filler,
     judgements,
@@ -57,10 +60,12 @@ if TYPE_CHECKING:
 
 
 _BYTES_A_TOKEN = 4
+_COUNTED: Final = ("calls", "input_tokens", "cached_tokens", "output_tokens")
+"""What a row has that adds up to whole numbers."""
 
 
-def prompt_of_answer(typical: Typical, persona: Persona, turn: int) -> int:
-    """Tokens of the prompt of one participant's answer.
+def prompt_of_answer(typical: Typical, persona: Persona, turn: int) -> list[BaseMessage]:
+    """The prompt of one participant's answer.
 
     Args:
         typical: the conversation, with a debate baseline.
@@ -87,11 +92,11 @@ def prompt_of_answer(typical: Typical, persona: Persona, turn: int) -> int:
         given |= {"side": side, "sides": dict(every), "answers": [*against, *own]}
         if side == "negative" and not before:
             given["opposes"] = against[0]["answer"]
-    return tokens_of(answering_prompt(given, settings))
+    return answering_prompt(given, settings)
 
 
-def prompt_of_decision(typical: Typical, turn: int) -> int:
-    """Tokens of the prompt of mad_judge's judge after the round that ends with this utterance."""
+def prompt_of_decision(typical: Typical, turn: int) -> list[BaseMessage]:
+    """The prompt of mad_judge's judge after the round that ends with this utterance."""
     count, settings = len(typical.names), typical.settings
     values = decision_values(
         typical.situation("", turn),
@@ -101,15 +106,15 @@ def prompt_of_decision(typical: Typical, turn: int) -> int:
         rounds=settings.max_messages // count,
         settings=settings,
     )
-    return tokens_of(render("mad_judge", **values))
+    return render("mad_judge", **values)
 
 
-def prompt_of_script(typical: Typical) -> int:
-    """Tokens of the prompt of single_agent's one request."""
+def prompt_of_script(typical: Typical) -> list[BaseMessage]:
+    """The prompt of single_agent's one request."""
     people = [
         (typical.mind(persona, 0), typical.situation(persona.name, 0)) for persona in typical.scenario.participants
     ]
-    return tokens_of(script_prompt(people, typical.settings))
+    return script_prompt(people, typical.settings)
 
 
 def _answers(typical: Typical, turn: int) -> list[Utterance]:
@@ -141,8 +146,8 @@ class Estimate:
 
     Attributes:
         utterances: how many are made.
-        rows: one per module, agent and model, with the fields of `state.mind.Call` but `turn`; calls and tokens are
-            expected values and have fractions.
+        rows: one per module, agent and model, with the fields of `state.mind.Call` but `turn`, and `least_usd`; calls
+            and tokens are expected values and have fractions.
     """
 
     utterances: int
@@ -152,6 +157,12 @@ class Estimate:
     def total(self) -> Totals:
         """Of everything."""
         return totals_of(self.rows)
+
+    @property
+    def least_usd(self) -> float | None:
+        """The cost if a server has all from its cache that it may have; None if a price is not known."""
+        known = [row["least_usd"] for row in self.rows if row["least_usd"] is not None]
+        return sum(known) if len(known) == len(self.rows) else None
 
     def by(self, field: str) -> dict[str, Totals]:
         """Sums by "module", "agent" or "model", in alphabetical order."""
@@ -180,8 +191,8 @@ class Estimate:
 
 def totals_of(rows: list[dict[str, Any]]) -> Totals:
     """The sum of rows with fractions, in whole calls and tokens."""
-    counted = {key: round(sum(row[key] for row in rows)) for key in ("calls", "input_tokens", "output_tokens")}
-    cost = totals({**row, "calls": 0, "input_tokens": 0, "output_tokens": 0} for row in rows).cost_usd
+    counted = {key: round(sum(row[key] for row in rows)) for key in _COUNTED}
+    cost = totals({**row, **dict.fromkeys(_COUNTED, 0)} for row in rows).cost_usd
     return Totals(**counted, estimated=True, cost_usd=cost)
 
 
@@ -266,7 +277,7 @@ def _add_baseline(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
             ledger.add(task, persona.name, calls, prompt)
     judge = judge_name(typical.names)
     agents = {"script": WRITER, "selector": SELECTOR, "analysis": ANALYST}
-    prompts: dict[str, Callable[[int], int]] = {
+    prompts: dict[str, Callable[[int], list[BaseMessage]]] = {
         "script": lambda _: prompt_of_script(typical),
         "mad_judge": partial(prompt_of_decision, typical),
     }
@@ -283,7 +294,12 @@ class _Ledger:
         self.rows: list[dict[str, Any]] = []
 
     def add(
-        self, task: str, agent: str, calls: Floats, prompt: Callable[[int], int], settings: Settings | None = None
+        self,
+        task: str,
+        agent: str,
+        calls: Floats,
+        prompt: Callable[[int], list[BaseMessage]],
+        settings: Settings | None = None,
     ) -> None:
         """Add one task of one agent.
 
@@ -291,7 +307,7 @@ class _Ledger:
             task: by the name in its prompt.
             agent: on whose behalf.
             calls: at the awakening and at each utterance.
-            prompt: from an utterance's number to the prompt's tokens.
+            prompt: of an utterance, by its number.
             settings: which model answers; None for those of the conversation.
         """
         if not calls.any():
@@ -300,15 +316,24 @@ class _Ledger:
         name = parse_model_name(model_name(settings or self._typical.settings, agent, module))
         asked = np.flatnonzero(calls)
         points = sorted({int(asked[0]), int(asked[-1]), *(p for p in self._points if asked[0] <= p <= asked[-1])})
-        lengths_ = np.interp(np.arange(len(calls)), points, [prompt(point) for point in points])
+        prompts = [prompt(point) for point in points]
+        front, more = schema_tokens(self._typical, task, name)
+        alike = [0, *(cached_of(later, earlier, front) for earlier, later in pairwise(prompts))]
+        if name.provider == "offline":
+            alike = [0] * len(points)
+
+        def summed(sizes: list[int]) -> float:
+            return float(calls @ np.interp(np.arange(len(calls)), points, sizes))
+
         total = float(calls.sum())
-        given = float(calls @ lengths_) + total * schema_tokens(self._typical, task, name)
+        given = summed([tokens_of(one) for one in prompts]) + total * more
         number, words = len(self._typical.names), self._typical.settings.utterance_words
         made = total * sum(
             share * self._typical.lengths.answered(part, participants=number, words=words, utterances=len(calls) - 1)
             for part, share in judgements(self._typical, task).items()
         )
-        self.rows.append(expected(self._typical.settings, agent, module, name, calls=total, given=given, made=made))
+        sums = {"calls": total, "given": given, "made": made, "cached": summed(alike)}
+        self.rows.append(expected(self._typical.settings, agent, module, name, **sums))
 
 
 def _looked_at(utterances: int, participants: int, settings: Settings) -> list[int]:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from os.path import commonprefix
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
@@ -332,18 +333,32 @@ class Typical:
 
 
 def expected(
-    settings: Settings, agent: str, module: str, name: ModelName, *, calls: float, given: float, made: float
+    settings: Settings,
+    agent: str,
+    module: str,
+    name: ModelName,
+    *,
+    calls: float,
+    given: float,
+    made: float,
+    cached: float = 0.0,
 ) -> dict[str, Any]:
-    """A row of an estimate: the calls of one agent and module, tokens in and out, and what they cost."""
+    """A row of an estimate: the calls of one agent and module, tokens in and out, and what they cost.
+
+    `cached_tokens` are those that may come from a server's cache; `least_usd` is the cost if they do.
+    """
+    whole = (name, round(given), round(made), settings.prices)
     return {
         "agent": agent,
         "module": module,
         "model": name.written,
         "calls": calls,
         "input_tokens": given,
+        "cached_tokens": cached,
         "output_tokens": made,
         "estimated": True,
-        "cost_usd": cost_usd(name, round(given), round(made), settings.prices),
+        "cost_usd": cost_usd(*whole),
+        "least_usd": cost_usd(*whole, cached_tokens=round(cached)),
     }
 
 
@@ -376,8 +391,27 @@ def tokens_of(messages: list[BaseMessage]) -> int:
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
-def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True) -> int:
-    """Tokens of the prompt of one task of a mind, or of a persona of the group_chat baseline, at one utterance.
+_LEAST_CACHED: Final = 1024
+_CACHED_STEP: Final = 128
+
+
+def cached_of(prompt: list[BaseMessage], earlier: list[BaseMessage], front: int) -> int:
+    """Tokens of a prompt that a server may have from an earlier one, by OpenAI's rule: from 1,024 on, in steps of 128.
+
+    Args:
+        prompt: the prompt.
+        earlier: one that was asked before.
+        front: tokens in front of both, which are no part of them: of the answer's schema.
+    """
+    alike = commonprefix(["\n".join(str(message.text) for message in one) for one in (prompt, earlier)])
+    tokens = front + estimated_tokens(alike)
+    return max(0, tokens // _CACHED_STEP * _CACHED_STEP - front) if tokens >= _LEAST_CACHED else 0
+
+
+def prompt_of_mind(
+    typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True
+) -> list[BaseMessage]:
+    """The prompt of one task of a mind, or of a persona of the group_chat baseline, at one utterance.
 
     Args:
         typical: the conversation.
@@ -401,20 +435,20 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     common = common_blocks(mind, shown, knowledge=task in (*_SPOKEN, "inconsistency"))
     if task in AT_ONCE:
         parts = parts_of(task, mind, typical.settings)
-        return tokens_of(render("parts", **prompt_values(task, parts, common)))
+        return render("parts", **prompt_values(task, parts, common))
     if task in _SPOKEN:
-        return tokens_of(_utterance("group_chat" if task == "group_chat" else "utterance", typical, mind, common))
+        return _utterance("group_chat" if task == "group_chat" else "utterance", typical, mind, common)
     if task == "inconsistency":
-        return tokens_of(_check(typical, mind, common, turn))
+        return _check(typical, mind, common, turn)
     more: dict[str, Any] = {}
     if task == "memory_filtering":
         more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}
     own = task in typical.settings.modules
-    return tokens_of(render("own" if own else task, **common, **(told_of([task]) if own else more)))
+    return render("own" if own else task, **common, **(told_of([task]) if own else more))
 
 
-def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> int:
-    """Tokens of the prompt of one task of judge, selector or analysis at one utterance.
+def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> list[BaseMessage]:
+    """The prompt of one task of judge, selector or analysis at one utterance.
 
     Args:
         typical: the conversation.
@@ -422,7 +456,7 @@ def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona
         turn: number of the utterance.
         judge: the persona judge; None for a judge that sees a window.
     """
-    return tokens_of(_ONLOOKERS[task](typical, turn, judge))
+    return _ONLOOKERS[task](typical, turn, judge)
 
 
 def judgements(typical: Typical, task: str) -> dict[str, float]:
@@ -435,13 +469,13 @@ def judgements(typical: Typical, task: str) -> dict[str, float]:
     return {part: _LEAN_PLANS if part in judgement.IF_CHANGED else 1.0 for part in parts}
 
 
-def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
-    """Tokens of an answer's schema in the prompt; 0 if the model gets the schema outside the prompt, or none.
+def schema_tokens(typical: Typical, task: str, model: ModelName) -> tuple[int, int]:
+    """Tokens of an answer's schema in front of the prompt, and in it; both are 0 if the model gets none.
 
     Only a request shows what a server refuses; until then, the server is assumed to support all forms.
     """
-    if task in (*_SPOKEN, "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
-        return 0
+    if task in (*_SPOKEN, "script") or model.provider == "offline":
+        return 0, 0
     names, settings = tuple(typical.names), typical.settings
     made: dict[str, Callable[[], type[BaseModel]]] = {
         "judge": lambda: verdict_schema(names, settings.answer_format, tuple(settings.choices)),
@@ -455,7 +489,9 @@ def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
     made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
     made |= {name: partial(judgement.own_module, name) for name in settings.modules}
     schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()
-    return estimated_tokens(wording("json_answer", schema=prompt_schema(schema)))
+    if ladder.rung(model).needs_schema_in_prompt:
+        return 0, estimated_tokens(wording("json_answer", schema=prompt_schema(schema)))
+    return estimated_tokens(prompt_schema(schema)), 0
 
 
 def _mind(typical: Typical, persona: Persona, turn: int, *, speaks: bool = True) -> Step:

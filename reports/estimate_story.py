@@ -27,6 +27,7 @@ from .estimate_sizes import (
     lengths,
     prompt_of_mind,
     schema_tokens,
+    tokens_of,
 )
 
 
@@ -57,7 +58,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
                 words = typical.bytes_a_word * settings.utterance_words / 4
                 made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
             else:
-                asked = prompt_of_mind(minds, persona, task, middle) + schema_tokens(minds, task, name)
+                asked = tokens_of(prompt_of_mind(minds, persona, task, middle)) + schema_tokens(minds, task, name)[1]
                 given, made = calls * (asked + typical.story.place), calls * _made(minds, task)
             found.append(expected(settings, persona.name, module, name, calls=calls, given=given, made=made))
     return found

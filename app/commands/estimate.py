@@ -68,7 +68,8 @@ def _as_data(whole: Estimate, half: Estimate | None, settings: Settings) -> dict
         sums = {
             field: {n: t.model_dump() for n, t in found.by(field).items()} for field in ("module", "agent", "model")
         }
-        return {"utterances": found.utterances, "total": found.total.model_dump(), **sums}
+        total = {**found.total.model_dump(), "least_usd": found.least_usd}
+        return {"utterances": found.utterances, "total": total, **sums}
 
     return {
         "at_most": data(whole),
@@ -85,6 +86,7 @@ def _shown(whole: Estimate, half: Estimate | None, settings: Settings, participa
     from ...models.usage import PRICES_AS_OF
     from ...reports.words import count
     from ..views.show_view import usage
+    from ..views.text import cost
 
     rows = {**whole.by("module"), "in all": whole.total}
     if half is not None:
@@ -98,6 +100,9 @@ def _shown(whole: Estimate, half: Estimate | None, settings: Settings, participa
     notes += [
         f"{name}={getattr(settings, name):g} is reached before the message limit." for name in whole.exceeded(settings)
     ]
+    if whole.total.cached_tokens:
+        least = cost(whole.total.model_copy(update={"cost_usd": whole.least_usd}))
+        notes.append(f"cached: what may come from the provider's cache; with all of it: {least}. The costs count none.")
     if whole.total.cost_usd:
         notes.append(f"List prices as of {PRICES_AS_OF}, where the setting prices has no others.")
     return Group(look(head), Text(""), usage("module", rows, look, ""), *map(look, ["", *notes] if notes else []))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +12,21 @@ from fixtures import Refused
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
 from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.graph.calls import Shape, calls_of_mind, calls_of_onlookers, utterances_at_most
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.reports.estimate import estimate
-from persimchat.reports.estimate_sizes import filler, lengths
+from persimchat.reports.estimate_sizes import cached_of, filler, lengths
 from persimchat.runs.folder.parts import totals, totals_by
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+import prefix
 
 TOPIC = "Should our town close its centre to cars?"
 ALLOWED = 0.2
@@ -194,6 +201,42 @@ def test_longer_utterances_more_memory_and_more_of_the_past_take_more_tokens() -
     assert longer.by("module")[speech].output_tokens == pytest.approx(
         4 * plain.by("module")[speech].output_tokens, rel=0.05
     )
+
+
+def test_what_a_server_may_have_in_its_cache() -> None:
+    prices = {"openai:gpt-4o-mini": (1.0, 4.0, 0.1)}
+
+    def estimated(**given: Any) -> Any:
+        return estimate(people(4), Settings(model="openai:gpt-4o-mini", max_messages=8, prices=prices, **given))
+
+    lean, full = estimated(cognition="lean"), estimated()
+    cached = lean.total.cached_tokens
+    assert 0.4 < cached / lean.total.input_tokens < 0.9
+    assert lean.by("module")["natural_language"].cached_tokens == 0
+    assert lean.least_usd == pytest.approx(lean.total.cost_usd - cached * 0.9e-6, rel=0.01)
+    assert full.total.cached_tokens == 0
+    assert full.least_usd == full.total.cost_usd
+    offline = estimate(people(4), Settings(model="offline", max_messages=8, cognition="lean"))
+    assert offline.total.cached_tokens == 0
+
+
+@pytest.mark.parametrize(("tokens", "front", "cached"), [
+    (1023, 0, 0), (1024, 0, 1024), (1151, 0, 1024), (1152, 0, 1152), (923, 100, 0), (924, 100, 924), (1100, 100, 1052),
+])  # fmt: skip
+def test_what_comes_from_a_cache_by_steps(tokens: int, front: int, cached: int) -> None:
+    same = "x" * 4 * tokens
+    assert cached_of([HumanMessage(f"{same}one")], [HumanMessage(f"{same}two")], front) == cached
+
+
+@pytest.mark.proof(cases=1)
+@pytest.mark.parametrize("cognition", ["compact", "lean"])
+def test_prompts_share_as_much_as_is_foreseen(cognition: str) -> None:
+    """The estimate compares each prompt with one before, the run with all: it may find more, not less."""
+    settings = Settings(max_messages=8, cognition=cognition, model="openai:gpt-4o-mini")
+    sent = prefix.shares_of(asyncio.run(prefix.prompts_of(4, settings, schema=True)))
+    share = sent["all"].cached / sent["all"].tokens
+    total = estimate(people(4), settings).total
+    assert 0.6 * share < total.cached_tokens / total.input_tokens < 1.15 * share
 
 
 def test_budgets_that_are_reached_are_named() -> None:
