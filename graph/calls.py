@@ -299,6 +299,7 @@ def _calls_of_hearing(hearing: Hearing, everybody: int, settings: Settings, refl
             calls |= {"perception": heard, "focal_points": heard}
             calls |= dict.fromkeys(("emotion", "need_to_talk"), heard + everybody)
             calls["action"] = heard if settings.planning_and_reflection else 0
+            calls |= dict.fromkeys(settings.modules, heard)
         case "compact":
             calls |= {"hearing": heard, "appraisal": heard + everybody}
         case "lean":

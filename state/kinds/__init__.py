@@ -80,7 +80,7 @@ class Strategist(groups.Minds, groups.Recall, Choice):
 
     cognition: Literal["strategist"] = "strategist"
     CHOSEN = {"cognition": "strategist"}
-    PASSES = tuple(groups.Thinking.model_fields)
+    PASSES = tuple(name for name in groups.Thinking.model_fields if name != "modules")
     THIS, MANY = "cognition=strategist, whose minds neither hear nor think", "cognition=strategist"
 
 
@@ -133,7 +133,6 @@ class Story(groups.Draws, groups.Repeats, groups.Embedding, groups.Register, gro
         "baseline": (None,),
         "listeners": ("all",),
         "ablation": ([],),
-        "modules": ([],),
         "cognition": ("full", "compact", "lean", "strategist"),
     }
     PASSES = ("closing", "closing_need", "human_turns")

@@ -81,6 +81,19 @@ def test_it_is_asked_recorded_estimated_and_replayed(python: Persimchat, tmp_pat
         assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
 
 
+def test_minds_of_a_story_have_it(python: Persimchat, tmp_path: Path):
+    story = ("tiny", "--modules", "humour", "--set", "rounds=1")
+    for cognition, module in (("full", "humour"), ("lean", "reaction")):
+        told = (*story, "--set", f"cognition={cognition}")
+        python("-m", "persimchat", "run", *told, "--quiet")
+        asked = [name for (name,) in rows(tmp_path, "SELECT module FROM requests")]
+        estimated = json.loads(python("-m", "persimchat", "estimate", *told, "--json").stdout)["at_most"]
+        assert asked.count(module) == pytest.approx(estimated["module"][module]["calls"])
+        heard = [json.loads(own) for (own,) in rows(tmp_path, "SELECT own FROM minds") if own not in (None, "{}")]
+        assert heard and all(0 <= own["humour"]["humour"] <= 10 for own in heard)
+        assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
+
+
 def test_the_document_shows_its_line():
     document = (EXAMPLE.parents[2] / "docs/experiments.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
@@ -294,7 +307,7 @@ def test_a_measure_that_fails_is_missing_with_its_reason(tmp_path: Path, code: s
         ),
         (("--set", "cognition=fixed"), "the setting modules does not go with cognition=fixed"),
         (("--pattern", "loudest"), "is not one of 'need_to_talk', 'round_robin', 'selector', 'most_amused'"),
-        (("--set", "mode=story"), "the setting modules does not go with a story"),
+        (("--set", "mode=story", "--set", "cognition=strategist"), "modules does not go with cognition=strategist"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(python: Persimchat, given: tuple[str, ...], told: str):
