@@ -25,6 +25,7 @@ from web.test_setup_browser import START, click, ended, write
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(600)]
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/minds/humour"
+FERRIES = str(EXAMPLE.parents[1] / "stories/ferries.yaml")
 ODD = """
 from typing import ClassVar
 from persimchat.state.minds.judgement import OwnModule
@@ -92,6 +93,11 @@ def test_minds_of_a_story_have_it(python: Persimchat, tmp_path: Path):
         heard = [json.loads(own) for (own,) in rows(tmp_path, "SELECT own FROM minds") if own not in (None, "{}")]
         assert heard and all(0 <= own["humour"]["humour"] <= 10 for own in heard)
         assert "The same, byte for byte" in python("-m", "persimchat", "replay", "latest").stdout
+
+
+def test_strategists_have_no_module_of_a_package(python: Persimchat):
+    refused = python("-m", "persimchat", "estimate", FERRIES, "--modules", "humour", code=2).stderr
+    assert "the setting modules does not go with cognition=strategist" in refused
 
 
 def test_the_document_shows_its_line():
@@ -307,7 +313,6 @@ def test_a_measure_that_fails_is_missing_with_its_reason(tmp_path: Path, code: s
         ),
         (("--set", "cognition=fixed"), "the setting modules does not go with cognition=fixed"),
         (("--pattern", "loudest"), "is not one of 'need_to_talk', 'round_robin', 'selector', 'most_amused'"),
-        (("--set", "mode=story", "--set", "cognition=strategist"), "modules does not go with cognition=strategist"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(python: Persimchat, given: tuple[str, ...], told: str):
