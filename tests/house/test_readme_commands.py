@@ -26,6 +26,7 @@ from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, SCRIPTS, STANDS_FOR, B
 from langsmith.run_helpers import tracing_context
 from langsmith.schemas import Example
 from langsmith.utils import get_env_var
+from loopback.batches import Batches
 from loopback.langsmith import LangSmithServer
 from loopback.scripted import Scripted
 from loopback.server import Fault, LoopbackServer, natural_answer
@@ -112,7 +113,8 @@ def answered(body: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LoopbackServer]:
-    with LoopbackServer(answer=answered, tells={"/v1/models": Fault(404)}) as server:  # has any model
+    tells = {"/v1/models": Fault(404)}  # it has any model
+    with LoopbackServer(answer=answered, tells=tells, batches=Batches()) as server:
         yield server
 
 

@@ -135,7 +135,7 @@ def test_pages_in_another_language(eyes: Eyes, server: Server, language: str):
     try:
         eyes.browser.get("about:blank")  # the override holds from the next page on
         eyes.open("/", "[role=heading]")
-        assert eyes.browser.execute_script("return document.documentElement.lang") == language
+        eyes.wait.until(lambda b: b.execute_script("return document.documentElement.lang") == language)
         found = unfit_pages(eyes, [address for address in EMPTY if address != "/run/none"] + [run], (1440, 768, 390))
     finally:
         eyes.browser.execute_cdp_cmd("Emulation.setUserAgentOverride", {"userAgent": ""})
