@@ -26,6 +26,7 @@ from ..state.assessment import ChangeScore, DimensionScore
 from ..state.configuration import load_settings
 from ..state.document import table
 from ..state.errors import InputError, suggestion
+from ..state.wording import localised, t
 from .asking import MODULE, NOT_ASKED, Asked, Judge, Place, Question, Questions, judge_all
 from .statistics.claims import related
 from .statistics.effects import Effect, krippendorff, spearman
@@ -300,18 +301,14 @@ def warnings(judge: ModelName, conversations: Sequence[Conversation], lengths: M
     found = []
     spoken = set[str]().union(*(conversation.models for conversation in conversations))
     if any(model == judge.written or _model_in(model) == judge.model for model in spoken):
-        found.append(
-            f"{judge.written} judges words of its own: models tend to prefer what they wrote. Name another judge."
-        )
+        found.append(t("findings.own_words", judge=judge.written))
     tasks = len({conversation.task for conversation in conversations})
     if tasks < FEW_TASKS:
-        found.append(f"Only {tasks} {'task' if tasks == 1 else 'tasks'}: the intervals are wide, and chance is large.")
+        found.append(t("findings.few_tasks", n=tasks))
     for name, effect in related(lengths).items():
-        rises = "rise" if (effect.value or 0) > 0 else "fall"
-        found.append(
-            f"{name}: scores {rises} with the length of utterances "
-            f"(Spearman's ρ {effect.value:.2f}, n {effect.n}); the judge may reward length itself."
-        )
+        way = "rise" if (effect.value or 0) > 0 else "fall"
+        told = {"name": name, "rho": localised(f"{effect.value:.2f}"), "number": str(effect.n)}
+        found.append(t(f"findings.length_{way}", **told))
     return found
 
 

@@ -18,6 +18,7 @@ from ..reports.tables import need
 from ..runs.threads import entered, in_thread
 from ..state.errors import InputError, suggestion
 from ..state.folders import RESULTS
+from ..state.wording import t
 from .asking import (
     Asker,
     Judged,
@@ -38,7 +39,7 @@ from .file import Compare, Experiment
 from .measuring import Held, evaluators_of, stance_numbers
 from .place import ITEMS, PLAN, TABLES, Changes, Place, Standing, stale_cells
 from .plan import Plan, plan
-from .report import Section, write_report
+from .report import Section, in_its_language, write_report
 from .report_diversity import diversity_shown
 from .report_stories import stories_shown
 from .robustness import Robustness, answers_are_compared
@@ -272,6 +273,7 @@ def report_on(
     judged: Judged | None = None,
     form: str = CSV,
     into: Path | None = None,
+    tag: str | None = None,
 ) -> Results:
     """Make tables and report of an experiment's folder again; asks no model.
 
@@ -282,23 +284,28 @@ def report_on(
         judged: how judging went just now.
         form: a format in which tables are written beside CSV.
         into: the folder in which they are written; the experiment's if None.
+        tag: of the report's language, one of the catalogue's; by default that of the conversations, if all have the
+            same one and the catalogue has it, else English.
 
     Raises:
-        InputError: the folder is a benchmark's, or no experiment's, or damaged, or tables and report cannot be written.
+        InputError: the folder is a benchmark's, or no experiment's, or damaged, or tables and report cannot be written,
+            or there is no such language in the catalogue.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
     _no_benchmark(place)
+    language = in_its_language(place, tag)
     found = tables(experiment, place)
-    sections = [
-        Section("stories", "Stories", "stories.html.jinja", stories_shown(found)),
-        Section("diversity", "Diversity", "diversity.html.jinja", diversity_shown(found)),
-    ]
     written = Place(into or place.path)
     try:
         written.path.mkdir(parents=True, exist_ok=True)
         write_tables(found, written, form)
-        write_report(found, written, [one for one in sections if one.values])
+        with language:
+            sections = [
+                Section("stories", t("findings.stories"), "stories.html.jinja", stories_shown(found)),
+                Section("diversity", t("findings.diversity"), "diversity.html.jinja", diversity_shown(found)),
+            ]
+            write_report(found, written, [one for one in sections if one.values])
     except OSError as error:
         raise InputError(
             f"tables and report cannot be written: {error.strerror or error}",

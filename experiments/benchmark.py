@@ -32,6 +32,7 @@ from ..runs.events import Totals
 from ..state.errors import InputError, suggestion
 from ..state.folders import RESULTS
 from ..state.settings import BUDGETS, Settings
+from ..state.wording import t
 from .api import Prepared, prepare
 from .axes import METHODS
 from .driver import Outcome, Progress, check_cells, drive
@@ -40,7 +41,7 @@ from .file import Base, Experiment, Limits, Measures, Task, Tasks
 from .place import ITEMS, LOG, Place
 from .place import TABLES as FOLDER
 from .plan import Planned
-from .report import Section, write_report
+from .report import Section, in_its_language, write_report
 from .run_cell import LocalEngine
 from .tables import TABLES, tables, write_tables
 
@@ -184,21 +185,15 @@ def notes(benchmark: Benchmark) -> list[str]:
     solver, size = solver_of(benchmark.settings), sum(map(len, benchmark.rounds))
     found = []
     if solver.model.provider == "offline":
-        found.append("The offline model guesses: these results mean nothing.")
+        found.append(t("findings.benchmark_offline"))
     if benchmark.repeated:
-        different = size - benchmark.repeated
-        found.append(
-            f"There are too few items: {size} draws are of {different} items, so intervals and p are too small."
-        )
+        found.append(t("findings.benchmark_repeated", size=size, different=size - benchmark.repeated))
     theirs = next(filter(None, (paper_says(benchmark.name, method) for method in benchmark.methods)), None)
     if theirs is not None:
-        found.append(
-            f"Published: thesis, table {theirs.table}, mean ± SD of {theirs.rounds} rounds of {theirs.tasks} items. "
-            f"What differed: its model was {theirs.model}, here it is {solver.name}; it does not state its items, "
-            "prompts, personas and message limit."
-        )
+        held = {"table": theirs.table, "rounds": theirs.rounds, "tasks": theirs.tasks, "model": theirs.model}
+        found.append(t("findings.benchmark_published", here=solver.name, **held))
     if benchmark.name == OWN:
-        found.append("These items are PerSimChat's own. They are few and easy, and no benchmark.")
+        found.append(t("findings.benchmark_own"))
     return found
 
 
@@ -429,5 +424,6 @@ def _write(prepared: PreparedBenchmark, found: Sequence[Scored], summary: Sequen
     made = replace(made, rows={**made.rows, ITEMS: rows}, made={**made.made, ITEMS: table})
     write_tables(made, place)
     papers = {one.method: paper_says(name, one.method) for one in summary}
-    values = {"name": name, "methods": summary, "published": papers, "notes": notes(prepared.benchmark)}
-    write_report(made, place, [Section("benchmark", "Right answers", "benchmark.html.jinja", values)])
+    with in_its_language(place):
+        values = {"name": name, "methods": summary, "published": papers, "notes": notes(prepared.benchmark)}
+        write_report(made, place, [Section("benchmark", t("findings.right_answers"), "benchmark.html.jinja", values)])

@@ -10,13 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..evaluation.diversity.cases import (
     ALIKE,
-    NO_WORDS,
     SEED,
     Cases,
     Dialogue,
+    Note,
     Setting,
     apart_in_words,
     dialogue_of,
@@ -29,10 +30,10 @@ from ..evaluation.diversity.cases import (
 from ..evaluation.diversity.measuring import CASE, Diversity, Options, measure
 from ..evaluation.diversity.texts import best_embedding
 from ..graph.node import wait_for
-from ..reports.words import count
 from ..runs.folder.manifest import Manifest
 from ..runs.folder.reading import Record
 from ..state.settings import Settings
+from ..state.wording import t
 from .axes import Label
 from .comparing import OF_THE_TASK, spread
 from .file import DiversityOf
@@ -137,10 +138,10 @@ def _label(axis: str, label: Label) -> str:
     return str(label) if axis in ("variant", "method") else f"{axis}={label}"
 
 
-def _notes(cells: Sequence[Cell], complete: Sequence[Cell], counting: Sequence[Told]) -> tuple[str, ...]:
+def _notes(cells: Sequence[Cell], complete: Sequence[Cell], counting: Sequence[Told]) -> tuple[Note, ...]:
     held = {cell.id for cell in complete}
     open_, silent = len({cell.id for cell in cells} - held), len(held) - len(counting)
-    found = [f"Not complete, so they do not count: {count(open_, 'conversation')}."] if open_ else []
-    found += [f"In {count(silent, 'conversation')} {NO_WORDS}, so they do not count."] if silent else []
+    found: list[Note] = [partial(t, "findings.not_complete", n=open_)] if open_ else []
+    found += [partial(t, "findings.silent", n=silent)] if silent else []
     apart = sum((Counter(one.dialogue.apart) for one in counting), Counter[str]())
-    return (*found, *apart_in_words(apart))
+    return (*found, *([lambda: apart_in_words(apart)[0]] if apart else []))

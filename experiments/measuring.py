@@ -28,6 +28,7 @@ from ..runs.folder.answers import RecordedJudgement
 from ..runs.folder.reading import Record
 from ..state.errors import InputError, suggestion
 from ..state.packages import ADDED, loaded
+from ..state.wording import said, t, t_or
 from .file import Experiment, PollOf
 from .place import Standing
 from .plan import Cell, defaults
@@ -86,16 +87,22 @@ class Named:
 
     Attributes:
         name: of the measure.
-        about: what it says, a sentence.
+        says: a sentence in English, or what gives it in the current language.
         kind: what values it can have.
         complements: whether it says what another one says, as the share of no does beside that of yes. It is measured
             and not compared.
     """
 
     name: str
-    about: str
+    says: str | Callable[[], str]
     kind: Kind = NUMBER
     complements: bool = False
+
+    @property
+    def about(self) -> str:
+        """What it says, in the current language where the catalogue has it."""
+        says = self.says
+        return t_or(f"findings.says_{self.name.lower()}", says) if isinstance(says, str) else says()
 
 
 @dataclass(frozen=True)
@@ -340,10 +347,14 @@ class StanceNumbers:
     @property
     def named(self) -> list[Named]:
         """One measure a number."""
-        by = f"the poll “{self.asked.poll.ask}”" if self.asked is not None else self.source
+        by = t("report.where_poll", ask=self.asked.poll.ask) if self.asked is not None else said(self.source)
         counts = ("moves", "stances_at_end")
         return [
-            Named(f"{self._of}_{name}", f"By {by}: {about}", COUNT if name in counts else SHARE)
+            Named(
+                f"{self._of}_{name}",
+                t("findings.position_by", source=by, about=said(about)),
+                COUNT if name in counts else SHARE,
+            )
             for name, about in VALUES.items()
         ]
 

@@ -11,7 +11,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -31,6 +30,7 @@ from ..state.errors import InputError
 from ..state.minds.mind import in_step
 from ..state.persona import Persona
 from ..state.settings import ABOUT, BUDGETS, Settings
+from ..state.wording import t
 from .estimate import ESTIMATED_AS_ONE
 from .file import PollOf
 from .measuring import Held, Named, Value
@@ -257,26 +257,28 @@ class PollShares:
     counted: Mapping[str, frozenset[str]] = field(default_factory=dict)
     parts: Sequence[Named] = ()
 
-    @cached_property
+    @property
     def named(self) -> list[Named]:
         """One measure a point and option, and the changes."""
         found = []
         bounds = self.asked.poll.bounds
         mean = Kind(low=bounds[0], high=bounds[1]) if bounds else NUMBER
         for number, option in enumerate(self._options):
-            what, kind = f"share of {option}" if option else "mean", SHARE if option else mean
+            what = t("findings.poll_share", answer=option) if option else t("findings.poll_mean")
+            kind = SHARE if option else mean
             complements = len(self._options) == 2 and number == 1
             for point in map(str, self.asked.at):
-                about = f"{what} of the answers, {_at(point)}: {self._ask}"
+                about = t("findings.poll_at", what=what, at=_at(point), ask=self._ask)
                 found.append(Named(self._name(option, f"@{point}"), about, kind, complements))
             if self._changes:
-                about = f"{what}, end minus start: {self._ask}"
+                about = t("findings.poll_change", what=what, ask=self._ask)
                 found.append(Named(self._name(option, f":{CHANGE}"), about, kind.of_differences, complements))
         return found
 
     @property
     def _ask(self) -> str:
-        return self.asked.poll.ask + (" (of those who take part at every level)" if self.counted else "")
+        ask = self.asked.poll.ask
+        return t("findings.poll_of_all_levels", ask=ask) if self.counted else ask
 
     @property
     def _options(self) -> tuple[str, ...]:
@@ -314,7 +316,7 @@ class PollShares:
 
 
 def _at(point: str) -> str:
-    return f"at the {point}" if point in (START, END) else f"after {point} utterances"
+    return t(f"findings.at_the_{point}") if point in (START, END) else t("findings.at_turn", turn=point)
 
 
 def _of(option: str, rows: Sequence[PollAnswer], wanted: int) -> tuple[float | None, str]:

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from ..evaluation.published.paper import in_words
-from ..evaluation.statistics.intervals import circular_triads
-from ..evaluation.tables import reasons
+from ..evaluation.statistics.intervals import Estimate, circular_triads
 from ..models.naming import parse_model_name
-from ..models.offline.onlookers import BY_LOT
 from ..reports.charts.model import Scale, ticks
-from ..reports.report import page_environment
-from ..reports.words import UNKNOWN, count
-from ..runs.folder.lines import DISCLAIMER
+from ..reports.report import headed, page_environment
+from ..reports.words import UNKNOWN
 from ..runs.folder.run_folder import write_whole
+from ..state.language import ENGLISH
+from ..state.plain_text import clean
+from ..state.wording import localised, said, t
 from .axes import Label
 from .comparing import OF_THE_TASK, Comparison, spread, task_of
 from .contests import Contest, PairVerdicts, beaten
 from .estimate import summed
 from .file import PollOf
 from .place import REPORT, Place
-from .report_judges import TOO_MANY, answers, not_judged, notes, too_many
+from .report_judges import TOO_MANY, answers, in_words_of, not_judged, notes, too_many
 from .robustness import ContrastFinding
 from .tables import Tables
 
@@ -60,7 +63,7 @@ class Distribution:
     @property
     def why(self) -> str:
         """The reasons in words."""
-        return reasons(self.missing)
+        return in_words_of(self.missing)
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ def by_lot(found: Tables) -> str:
     lots = sum(parse_model_name(row.answered_by).provider == "offline" for row in rows)
     if not lots:
         return ""
-    said = BY_LOT.replace("This answer is", "They are" if lots == len(rows) else f"{lots:,} of them are")
-    return f"{count(len(rows), 'answer')}. {said}"
+    if lots == len(rows):
+        return t("findings.by_lot_all", n=lots)
+    return t("findings.by_lot_some", n=len(rows), lots=lots)
 
 
 def polls_missing(found: Tables) -> list[str]:
@@ -125,9 +129,9 @@ def polls_missing(found: Tables) -> list[str]:
             of = one.n + sum(one.missing.values())
             if of and sum(one.missing.values()) / of > TOO_MANY:
                 where = ", ".join(f"{name} {label}" for name, label in one.levels.items())
+                lack = {"number": of - one.n, "of": of, "poll": poll.asked.id, "at": said(one.at), "why": one.why}
                 told.append(
-                    f"{sum(one.missing.values()):,} of {of:,} answers to the poll {poll.asked.id} ({one.at}) are "
-                    f"missing{f' in {where}' if where else ''} ({one.why})."
+                    t("findings.poll_lacks_in", group=where, **lack) if where else t("findings.poll_lacks", **lack)
                 )
     return told
 
@@ -148,38 +152,58 @@ def _number(value: float | None) -> str:
     """A number with three significant digits, a large one whole; a dash where it is not known."""
     if value is None:
         return UNKNOWN
-    return (f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}").replace("-", "−")
+    return localised((f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}").replace("-", "−"))
 
 
 def _p(value: float | None) -> str:
-    return UNKNOWN if value is None else "< 0.001" if value < _LEAST else f"{value:.3f}"
+    return UNKNOWN if value is None else localised("< 0.001" if value < _LEAST else f"{value:.3f}")
 
 
 def _share(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.0%}".replace("-", "−").replace("%", " %")
 
 
-def _said(one: Comparison) -> str:
+def _interval(found: Estimate, shown: Callable[[float | None], str] = _number) -> str:
+    """An interval: "0.1 to 0.4"; "none" where there is none."""
+    return t("findings.none") if found.low is None else t("findings.to", low=shown(found.low), high=shown(found.high))
+
+
+def _told(one: Comparison) -> str:
     """What a comparison found, for readers of sentences: higher, lower, or that neither could be shown."""
     found = one.difference
     if found.value is None:
-        return "nothing to compare"
-    interval = found.note
+        return said("nothing to compare")
+    interval = said(found.note)
     if found.low is not None and found.high is not None:
-        interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
+        interval = t("findings.interval_from", low=_number(found.low), high=_number(found.high))
     by = _number(abs(found.value) if one.shown else found.value)
-    told = f"{one.shown} by {by}" if one.shown else f"no difference could be shown: {by}"
-    return f"{told} on average, {interval}, p {'' if (one.p_holm or 0) < _LEAST else '= '}{_p(one.p_holm)} (Holm)"
+    p = f"{'' if (one.p_holm or 0) < _LEAST else '= '}{_p(one.p_holm)}"
+    return t(f"findings.compared_{one.shown or 'none'}", by=by, interval=interval, p=p)
+
+
+def _stale(why: str) -> str:
+    """Why a run is not what it would be if it were held now."""
+    changed = re.fullmatch(r"the default of (\S+) has changed", why)
+    return said(why) if changed is None else t("findings.default_changed", name=changed[1])
+
+
+def _file(name: str) -> Markup:
+    """A link to a file of the tables."""
+    return Markup('<a href="tables/{0}">tables/{0}</a>').format(name)
+
+
+def _marked(key: str, **values: Any) -> Markup:
+    """A text of the catalogue with its signs of markup; those of the values are none."""
+    return Markup(t(key, **{k: v if isinstance(v, int | Markup) else escape(clean(str(v))) for k, v in values.items()}))
 
 
 @cache
 def _environment() -> Environment:
     environment = page_environment(Path(__file__).parent / "templates")
-    environment.filters["number"] = _number
-    environment.filters["p"] = _p
-    environment.filters["share"] = _share
-    environment.filters["said"] = _said
-    environment.filters["published"] = in_words
+    environment.filters |= {"number": _number, "p": _p, "share": _share, "interval": _interval, "told": _told}
+    environment.filters |= {"stale": _stale, "file": _file, "said": said, "published": in_words}
+    environment.filters["share_interval"] = partial(_interval, shown=_share)
+    environment.globals |= {"t": _marked, "said": said}  # a filter of what is constant is worked out once
     return environment
 
 
@@ -230,7 +254,7 @@ def at_each_level(one: ContrastFinding) -> Forest | None:
 
 def rates(contests: Sequence[Contest]) -> Forest | None:
     """The forest plot of win rates; None where there is none to draw."""
-    each = [(f"{one.a} against {one.b}", one.rate) for one in contests]
+    each = [(t("findings.a_against_b", a=one.a, b=one.b), one.rate) for one in contests]
     return _forest([(label, rate.value, rate.low, rate.high) for label, rate in each], none=0.5)
 
 
@@ -283,7 +307,7 @@ class Section:
 
 
 def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
-    """The report as HTML, with further sections before its own."""
+    """The report as HTML in the current language, with further sections before its own."""
     cells: Sequence[Any] = found.rows["cells"]
     used = [s.manifest.usage.total for s in found.standings.values() if s.manifest and s.manifest.usage.total]
     grouped: dict[tuple[str, str], list[Comparison]] = {}
@@ -294,10 +318,13 @@ def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
         (by, within, [(name, _of(ones, name), forest(_of(ones, name))) for name in _names(ones)])
         for (by, within), ones in grouped.items()
     ]
-    numbers = [(f"by {by}", [one.difference.n for _, ones, _ in each for one in ones]) for by, _, each in sections]
+    numbers = [
+        (t("findings.unit_by", axis=by), [one.difference.n for _, ones, _ in each for one in ones])
+        for by, _, each in sections
+    ]
     paired = next((measure for measure in found.asked if isinstance(measure, PairVerdicts)), None)
     if paired is not None:
-        numbers.append((f"pairs by {paired.axis}", [one.tasks for one in found.contests]))
+        numbers.append((t("findings.unit_pairs", axis=paired.axis), [one.tasks for one in found.contests]))
     done = [cell for cell in found.locked.cells if found.standings[cell.id].status == "done"]
     return (
         _environment()
@@ -314,9 +341,7 @@ def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
             judging=found.judging,
             spent=summed([*used, found.judging]),
             sections=sections,
-            tasks=[
-                (what, " to ".join(map(str, dict.fromkeys((min(ns), max(ns))))), max(ns)) for what, ns in numbers if ns
-            ],
+            tasks=[(what, _from_to(min(ns), max(ns)), max(ns)) for what, ns in numbers if ns],
             all_tasks=len({task_of(cell) for cell in done}),
             left_out=max((one.left_out for one in found.comparisons), default=0),
             measures=_summed(found),
@@ -340,10 +365,13 @@ def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
             polls=polled(found),
             by_lot=by_lot(found),
             versions=found.locked.versions,
-            disclaimer=DISCLAIMER,
             more=more,
         )
     )
+
+
+def _from_to(least: int, most: int) -> str:
+    return str(most) if least == most else t("findings.to", low=str(least), high=str(most))
 
 
 def _matrix(contests: Sequence[Contest]) -> dict[tuple[Label, Label], float]:
@@ -378,6 +406,16 @@ def _summed(found: Tables) -> list[Summed]:
             )
         )
     return overall
+
+
+def in_its_language(place: Place, tag: str | None = None) -> AbstractContextManager[None]:
+    """The language of a report: that of the tag; by default that of the conversations if all have the same one.
+
+    Raises:
+        InputError: there is no such language in the catalogue.
+    """
+    tags = {cell.settings.get("language", ENGLISH) for cell in place.locked().cells}
+    return headed(tags.pop() if len(tags) == 1 else ENGLISH, tag)
 
 
 def write_report(found: Tables, place: Place, more: Sequence[Section] = ()) -> Path:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from ..evaluation.diversity.cases import ALIKE
 from ..evaluation.diversity.measuring import CASE, GAIN, POSITION, Diversity, Mean, difference
 from ..evaluation.diversity.texts import ORDERS
 from ..evaluation.published.figures import Direction, FigurePaper, FigureTable, Plain, figures
@@ -15,6 +16,7 @@ from ..evaluation.statistics.claims import Claim, family
 from ..memory.embeddings import LEXICAL
 from ..state.minds.pruning import Pruning, letters_of
 from ..state.settings import MODES
+from ..state.wording import said, t
 from .comparing import OF_THE_TASK, spread
 from .diversity import Levels
 from .plan import Cell, defaults
@@ -27,7 +29,6 @@ CUT: Final = tuple(f"dist_{n}_cut" for n in ORDERS)
 BESIDE: Final = ("max_sim", *(f"exclusive_{n}" for n in ORDERS))
 LEFT_OUT: Final = ("words_left_out", GAIN)
 CHECKED: Final = ("inconsistency", "inconsistency_first")
-_INTERVALS: Final = "In brackets: the 95 % interval of a mean over cases. One case has none, nor have equal values."
 
 
 def diversity_shown(found: Tables) -> dict[str, Any]:
@@ -45,54 +46,43 @@ def _tables(found: Diversity) -> Iterator[Shown]:
         return
     yield _plain(
         found,
-        "Settings side by side, means over cases",
+        t("findings.side_by_side"),
         SIDE_BY_SIDE,
-        ["Lower sim and higher dist_N mean more diverse conversations.", _INTERVALS],
+        [t("findings.about_sim"), t("findings.about_cases")],
     )
     yield _plain(
         found,
-        "The same length for all: every dialogue cut to the words of its case's shortest",
+        t("findings.cut"),
         CUT,
-        ["dist_N falls as texts grow. A difference that vanishes here is one of length."],
+        [t("findings.about_cut")],
     )
     if "words_left_out" in found.measures:
-        yield _plain(
-            found,
-            "Efficiency: what leaving words out brings",
-            LEFT_OUT,
-            [
-                "dist_3_gain is dist_3 minus that of the same setting without pruning; read it against the share of "
-                "words that were left out."
-            ],
-        )
+        yield _plain(found, t("findings.efficiency"), LEFT_OUT, [t("findings.about_gain")])
     if "inconsistency" in found.measures:
-        notes = ["Scores of 1 to 10 by which an utterance contradicts what was left out; where none was checked, none."]
-        yield _plain(found, "Contradictions of what was left out", CHECKED, notes)
+        yield _plain(found, t("findings.contradictions"), CHECKED, [t("findings.about_contradictions")])
     beside = [one for one in found.means if one.measure == BESIDE[0]]
     if beside:
         rows: list[list[Value]] = [
-            [one.setting, one.against or ITSELF, one.estimate.n, *_values(found, one.setting, BESIDE)] for one in beside
+            [_label(one.setting), _label(one.against or ITSELF), one.estimate.n, *_values(found, one.setting, BESIDE)]
+            for one in beside
         ]
-        notes = [
-            "max_sim: how near a dialogue is to the nearest of the reference. exclusive_N: the share of the different "
-            "N-grams that the reference has not."
-        ]
-        yield Shown("Beside the reference", ["setting", "reference", "cases", *BESIDE], rows, notes)
+        head = [t("findings.setting"), t("findings.reference"), t("findings.column_cases"), *BESIDE]
+        yield Shown(t("findings.beside_reference"), head, rows, [t("findings.about_max_sim")])
     differences = [row for one in found.means if one.unit == CASE for row in _difference(one)]
     if differences:
-        head = ["setting", "reference", "measure", "cases in both", "difference", "95 % interval", "p (Holm)", "shown"]
-        notes = ["p is Wilcoxon's, adjusted for all that the file tests: only up to 0.05 a difference is shown."]
-        yield Shown("Differences from the reference, paired by case", head, differences, notes)
+        head = [t("findings.setting"), t("findings.reference"), t("findings.measure"), t("findings.cases_in_both")]
+        head += [t("findings.difference"), t("findings.interval"), "p (Holm)", t("findings.shown")]
+        yield Shown(t("findings.differences_by_case"), head, differences, [t("findings.about_wilcoxon")])
     positions = [one for one in found.means if one.unit == POSITION and one.measure == "sim"]
     if positions:
         names = SIDE_BY_SIDE[:4]
         by_place = [
-            [one.setting, int(one.who), *_values(found, one.setting, names, one.who)]
+            [_label(one.setting), int(one.who), *_values(found, one.setting, names, one.who)]
             for setting in found.cases.settings
             for one in positions
             if one.setting == setting.label
         ]
-        yield Shown("By position in the dialogue", ["setting", "utterance", *names], by_place)
+        yield Shown(t("findings.by_position"), [t("findings.setting"), t("findings.utterance"), *names], by_place)
 
 
 def _plain(found: Diversity, caption: str, names: Sequence[str], notes: Sequence[str]) -> Shown:
@@ -101,13 +91,19 @@ def _plain(found: Diversity, caption: str, names: Sequence[str], notes: Sequence
     rows: list[list[Value]] = []
     for setting in found.cases.settings:
         means = [found.mean(setting.label, name) for name in taken]
-        rows.append([setting.label, max((one.estimate.n for one in means if one), default=0), *map(_value, means)])
+        cases = max((one.estimate.n for one in means if one), default=0)
+        rows.append([_label(setting.label), cases, *map(_value, means)])
     missing = dict.fromkeys(
-        f"{one.case}, {one.setting}: {one.measure} is missing ({one.missing})."
+        t("findings.is_missing", case=one.case, setting=_label(one.setting), measure=one.measure, why=said(one.missing))
         for one in found.values
         if one.measure in taken and one.value is None and one.unit == CASE
     )
-    return Shown(caption, ["setting", "cases", *taken], rows, [*notes, *missing])
+    return Shown(caption, [t("findings.setting"), t("findings.column_cases"), *taken], rows, [*notes, *missing])
+
+
+def _label(setting: str) -> str:
+    """A setting's label, which is the file's but for two."""
+    return said(setting) if setting in (ITSELF, ALIKE) else setting
 
 
 def _value(one: Mean | None) -> Value:
@@ -123,8 +119,8 @@ def _values(found: Diversity, setting: str, names: Sequence[str], who: str = "")
 def _difference(one: Mean) -> Iterator[list[Value]]:
     if one.claim is not None and one.against is not None:
         away = one.claim.difference
-        row: list[Value] = [one.setting, one.against, one.measure, away.n, away.value, (away.low, away.high)]
-        yield [*row, one.claim.p_holm, one.claim.shown or NOT_SHOWN]
+        row: list[Value] = [_label(one.setting), _label(one.against), one.measure, away.n, away.value]
+        yield [*row, (away.low, away.high), one.claim.p_holm, said(one.claim.shown or NOT_SHOWN)]
 
 
 PAPER: Final = "pruning"
@@ -206,7 +202,7 @@ def published_shown(found: Tables, values: Values, embedding: str) -> Iterator[S
     adjusted = iter(family(changes, found.tested)[0])
     for name, about, rows, differs in tables:
         for row in rows:
-            told = "" if row.change is None else _verdict(row.published, next(adjusted))
+            told = "" if row.change is None else said(_verdict(row.published, next(adjusted)))
             row.line.append(told)
         yield _shown(found, name, about, rows, _differed(rows, paper, embedding, differs))
 
@@ -231,14 +227,11 @@ def _tabled(
 
 
 def _shown(found: Tables, table: str, about: str, rows: Sequence[_Row], differed: str) -> Shown:
-    named = table if not table[0].isdigit() else f"table {table}"
-    return Shown(
-        f"Beside what is published: {about} ({named})",
-        [*_axes(found), "row", "measure", "published", "this run", "change published", "change here"]
-        + ["95 % interval", "direction"],
-        [row.line for row in rows],
-        [CAUTION, differed],
-    )
+    named = said(table) if not table[0].isdigit() else t("findings.of_table", number=table)
+    head = [*_axes(found), t("findings.row"), t("findings.measure"), t("findings.published"), t("findings.this_run")]
+    head += [t("findings.change_published"), t("findings.change_here"), t("findings.interval"), t("findings.direction")]
+    caption = t("findings.beside_published", about=said(about), table=named)
+    return Shown(caption, head, [row.line for row in rows], [said(CAUTION), differed])
 
 
 def direction_of(published: float, here: Claim) -> str:
@@ -375,7 +368,7 @@ def _directed(
         first = (group.levels, before) if before is not None else (of, measure) if of is not None else None
         if first is not None and first in values and (group.levels, measure) in values:
             own, change = values[group.levels, measure], _change(measure, values[group.levels, measure], values[first])
-            line = _line(group, label, measure, (None, "rises" if sign > 0 else "falls"), _mean(own), change)
+            line = _line(group, label, measure, (None, said("rises" if sign > 0 else "falls")), _mean(own), change)
             way = sign if _comparable(measure, comparable, embedding) else None
             yield _Row(group, measure, False, line, way, change)
 
@@ -417,18 +410,20 @@ def _differed(rows: Sequence[_Row], paper: FigurePaper, embedding: str, more: Se
     cells = [cell for group in groups for cell in group.cells]
     scored = [cell for group in groups if 0 < float(group.settings[_STRENGTH]) < 1 for cell in group.cells]
     models = ", ".join(dict.fromkeys(str(cell.settings.get("model")) for cell in cells))
-    here = [*paper.differs, f"models here: {models}", f"embedding here: {embedding}", *more]
+    here = [*map(said, paper.differs), t("findings.models_here", models=models)]
+    here += [t("findings.embedding_here", embedding=embedding), *map(said, more)]
     here += _unlike(_DECODING, cells, {name: _published(paper, name) for name in _DECODING})
     for name, value in paper.others.items():
         of = scored if name.startswith("pruning.") else cells
         for other, heeding in _HEEDED.get(name, {}).items():
             of = [cell for cell in of if _held_with([cell], other)[0] in heeding]
         here += _unlike([name], of, {name: {value}})
-    return f"What differed from {paper.source}: {'; '.join([*here, *_unlike([_LENGTH], cells, {})])}."
+    return t("findings.differed", source=paper.source, what="; ".join([*here, *_unlike([_LENGTH], cells, {})]))
 
 
 def _unlike(names: Iterable[str], cells: Sequence[Cell], known: Mapping[str, set[Plain]]) -> Iterator[str]:
     """The settings of cells that are not the paper's, with their values."""
     for name in names:
         if other := [value for value in _held_with(cells, name) if value not in known.get(name, ())]:
-            yield f"here {name}: {', '.join('not set' if value == '' else str(value) for value in other)}"
+            values = ", ".join(said("not set") if value == "" else str(value) for value in other)
+            yield t("findings.here", what=name, values=values)

@@ -13,6 +13,7 @@ from ..evaluation.dimensions import warnings
 from ..evaluation.statistics.effects import Effect, spearman
 from ..evaluation.tables import reasons
 from ..models.naming import parse_model_name
+from ..state.wording import localised, said, t
 from .axes import Label
 from .comparing import OF_THE_TASK
 from .contests import PairVerdicts
@@ -53,7 +54,13 @@ class Answers:
     @property
     def why(self) -> str:
         """The reasons in words."""
-        return reasons(self.missing)
+        return in_words_of(self.missing)
+
+
+def in_words_of(missing: Mapping[str, int]) -> str:
+    """Why answers are missing, in the current language."""
+    named = {why: why.partition(": ") for why in missing}
+    return reasons({f"{said(head)}{sep}{said(rest)}": missing[why] for why, (head, sep, rest) in named.items()})
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ def answers(found: Tables) -> list[Answers]:
         missing = Counter(one.missing for one in own if one.missing)
         about = ", ".join(one.name for one in measure.named)
         if isinstance(measure, PairVerdicts):
-            about = f"by {measure.axis}, {measure.k} answers in each order"
+            about = t("findings.judged_pairs", n=measure.k, axis=measure.axis, k=measure.k)
         listed.append(Answers(measure.field, measure.judge, about, len(own), dict(missing)))
     return listed
 
@@ -111,27 +118,28 @@ def too_many(found: Tables) -> list[str]:
     every, rows = list(_answers(found)), found.rows["cells"]
     told = []
     for group in groups_to_watch(found):
-        where = f" in {group[0]} {group[1]}" if group[0] else ""
+        where = f"{group[0]} {group[1]}" if group[0] else ""
         own: Sequence[Any] = [row for row in rows if _in(cells[getattr(row, "cell", "")], group)]
         asked = sum(row.judgements or 0 for row in own)
-        for name, said in (("failed", "failed"), ("corrected", "were corrected")):
+        for name, everywhere, inside in (
+            ("failed", "findings.minds_failed", "findings.minds_failed_in"),
+            ("corrected", "findings.minds_corrected", "findings.minds_corrected_in"),
+        ):
             number = sum(getattr(row, name) or 0 for row in own)
             if asked and number / asked > TOO_MANY:
-                told.append(f"{_share(number, asked)} judgements of minds {said}{where}.")
+                told.append(t(inside if where else everywhere, share=_share(number, asked), group=where))
         for measure in found.asked:
             given = [one for one in every if one.measure == measure.field and any(_in(c, group) for c in one.cells)]
             missing = Counter(one.missing for one in given if one.missing)
             if given and missing.total() / len(given) > TOO_MANY:
-                more = f" ({reasons(missing)})"
-                told.append(
-                    f"{_share(missing.total(), len(given))} answers of the judge for {measure.field} are missing"
-                    f"{where}{more}."
-                )
+                share, why = _share(missing.total(), len(given)), in_words_of(missing)
+                key = "findings.judge_lacks_in" if where else "findings.judge_lacks"
+                told.append(t(key, share=share, measure=measure.field, group=where, why=why))
     return told
 
 
 def _share(number: int, of: int) -> str:
-    return f"{number:,} of {of:,} ({number / of * 100:.0f} %)"
+    return t("findings.share_of", n=number, of=of, percent=f"{number / of * 100:.0f}")
 
 
 def notes(found: Tables) -> list[str]:
@@ -140,9 +148,7 @@ def notes(found: Tables) -> list[str]:
     if found.asked:
         told += _lengths(found)
     if any(NOT_ASKED in one.missing for one in answers(found)):
-        told.append(
-            "Some questions were not asked, for lack of budget or because a judge failed; run it again for them."
-        )
+        told.append(t("findings.some_not_asked"))
     return list(dict.fromkeys(told))
 
 
@@ -153,7 +159,7 @@ def _notes(found: Tables, measure: AskedMeasure) -> list[str]:
         scored = [(found.values.get((one.cell.id, named.name)), one.words) for one in found.held]
         lengths[named.name] = spearman([score for score, _ in scored], [words for _, words in scored])
     if isinstance(measure, PairVerdicts):
-        lengths = {f"{one.a} against {one.b}": one.length for one in found.contests}
+        lengths = {t("findings.a_against_b", a=one.a, b=one.b): one.length for one in found.contests}
     return warnings(judge, conversations, lengths)
 
 
@@ -164,8 +170,8 @@ def _lengths(found: Tables) -> list[str]:
         means = []
         for level in found.locked.axes[axis]:
             words = [one.words for one in found.held if _in(one.cell, (axis, level)) and one.words is not None]
-            means += [f"{level} {fmean(words):.1f}"] if words else []
-        told += [f"Words an utterance by {axis}: {', '.join(means)}."] if means else []
+            means += [f"{level} {localised(f'{fmean(words):.1f}')}"] if words else []
+        told += [t("findings.words_by", axis=axis, words=", ".join(means))] if means else []
     return told
 
 

@@ -10,17 +10,14 @@ from ..evaluation.published.figures import FigureTable, figures
 from ..evaluation.statistics.intervals import EXACT, proportion
 from ..evaluation.stories import FORMS, KINDS
 from ..models.naming import parse_model_name
+from ..state.wording import localised, said, t
 from .comparing import OF_THE_TASK, Comparison, pairs_of_levels, rest_of, spread
 from .file import Compare
 from .plan import Cell, defaults
 from .report import NOT_SHOWN, Shown, Value
 from .stories import (
     ATTITUDES,
-    BALLOTS,
-    BELIEF,
     CEDED,
-    CLOSED,
-    CLOSENESS,
     COUNTED,
     SUPPORTED,
     TALKS,
@@ -36,6 +33,9 @@ MADE_UP: Final = (
     "The offline model answers here. Its votes and changes of mind are an arithmetic that was made up: these figures "
     "show what is measured, and say nothing about people."
 )
+UNCLEAR: Final = (
+    'The paper says neither what is counted nor in which unit, so none of the four forms is "the" published one.'
+)
 HALF: Final = 50.0
 """Percent of rounds; where the others turned away in no more, nothing shows that they were provoked."""
 
@@ -45,7 +45,7 @@ def stories_shown(found: Tables) -> dict[str, Any]:
     if not found.stories:
         return {}
     shown = [*_winners(found), *effects(found), *_by_part(found), *_attitude(found), *_form(found), *_entropy(found)]
-    return {"tables": shown, "made_up": MADE_UP if _offline(found) else ""}
+    return {"tables": shown, "made_up": said(MADE_UP) if _offline(found) else ""}
 
 
 def _offline(found: Tables) -> bool:
@@ -75,7 +75,7 @@ def _winners(found: Tables) -> Iterator[Shown]:
         rows: list[list[Value]] = [
             [
                 *_levels(one),
-                f"{one.who} gave way" if one.measure == CEDED else one.who,
+                t("findings.gave_way", who=one.who) if one.measure == CEDED else _part(one),
                 one.n,
                 round(one.total),
                 one.estimate.value,
@@ -85,24 +85,20 @@ def _winners(found: Tables) -> Iterator[Shown]:
             for one in parts
             if tuple(_levels(one)) == levels
         ]
-        yield Shown(
-            "Who won, over runs",
-            [*_axes(found), "winner", "runs", "won", "share", "95 % interval"],
-            rows,
-            ["The interval is Clopper and Pearson's: where the share may well lie if very many runs were held."],
-        )
+        head = [*_axes(found), t("findings.winner"), t("findings.runs"), t("findings.won"), t("findings.share")]
+        yield Shown(t("findings.who_won"), [*head, t("findings.interval")], rows, [t("findings.about_who_won")])
 
 
 _PARTS: Final = (
-    (SUPPORTED, "Other characters who stand behind a main one, by round", "round", "mean share"),
-    ("supporters", "Who stands behind whom at the end", "main character", "mean number of others"),
-    ("reciprocity", "Whether closeness is returned, by round", "round", "mean correlation"),
-    (TALKS, "Who chose whom for a talk", "host and partner", "mean talks a run"),
+    (SUPPORTED, "round"),
+    ("supporters", "main_character"),
+    ("reciprocity", "round"),
+    (TALKS, "host_and_partner"),
 )
 
 
 def _by_part(found: Tables) -> Iterator[Shown]:
-    for measure, caption, what, value in _PARTS:
+    for measure, what in _PARTS:
         parts = [one for one in found.parts if one.measure == measure]
         if parts:
             rows: list[list[Value]] = [
@@ -110,14 +106,15 @@ def _by_part(found: Tables) -> Iterator[Shown]:
                 for one in parts
             ]
             shares = all(one.estimate.method == EXACT for one in parts)
-            how = "Clopper and Pearson's, for every value is a share" if shares else "Student's over tasks"
-            yield Shown(
-                caption, [*_axes(found), what, "runs", value, "95 % interval"], rows, [f"The interval is {how}."]
-            )
+            head = [*_axes(found), t(f"findings.part_{what}"), t("findings.runs"), t(f"findings.value_{measure}")]
+            how = t("findings.exact_shares") if shares else t("findings.students")
+            yield Shown(t(f"findings.caption_{measure}"), [*head, t("findings.interval")], rows, [how])
 
 
 def _part(one: Part) -> str:
-    return "first impressions" if one.unit == "round" and one.who == "0" else one.who
+    if one.unit == "result":
+        return said(one.who)
+    return t("findings.first_impressions") if one.unit == "round" and one.who == "0" else one.who
 
 
 # ── beside what was published ──────────────────────────────────────────────────────────────────────────────────────
@@ -144,18 +141,13 @@ def _attitude(found: Tables) -> Iterator[Shown]:
             row: list[Value] = [*levels, who, *(round(one.total) if one else None for one in counts)]
             rows.append([*row, *(one.estimate.value if one else None for one in values)])
             calm[who] = values[2].estimate.value if values[2] else None
-    notes = [
-        "All values are percent; T1 rests on rounds, T2 on answered changes to other main characters. Changes that "
-        "come by chance are negative in about half of the cases: compare with a control, in which nobody is provoked."
-    ]
+    notes = [t("findings.about_attitude")]
     if unmoved := [name for name, value in provoked.items() if _is_unmoved(value, calm.get(name))]:
-        notes.append(
-            f"Towards {', '.join(unmoved)}, the others' closeness fell no more often than "
-            f"{'in the control' if calm else 'in half of the rounds'}: nothing shows that they were provoked, so "
-            "T1 and T2 do not say how somebody answers to provocation."
-        )
-    head = ["character", "rounds", "changes", "T1", "T2", "check: others' T1", "check: others' T2"]
-    yield Shown("Attitude of the observed character to the others", [*_axes(found), *head], rows, notes)
+        than = t("findings.in_the_control") if calm else t("findings.in_half")
+        notes.append(t("findings.unmoved", who=", ".join(unmoved), than=than))
+    head = [t("findings.character"), t("findings.rounds"), t("findings.changes"), "T1", "T2"]
+    head += [t("findings.check", which="T1"), t("findings.check", which="T2")]
+    yield Shown(t("findings.attitude"), [*_axes(found), *head], rows, notes)
     yield from _beside(found, "attitude_T1", ["T1", "T2"])
 
 
@@ -178,8 +170,8 @@ def _by_level(found: Tables) -> dict[tuple[str, ...], list[Cell]]:
 
 def _form(found: Tables) -> Iterator[Shown]:
     if "form" in found.experiment.measures.story:
-        notes = [f"{kind}: {about}." for kind, about in KINDS.items()]
-        notes.append("A server that enforces the schema of answers gives 100 throughout.")
+        notes = [f"{kind}: {said(about)}." for kind, about in KINDS.items()]
+        notes.append(t("findings.enforced"))
         yield from _beside(found, "form_CS", ["CS", "BUS", "RUS", "NoR", "NoB"], notes)
 
 
@@ -190,15 +182,17 @@ def _beside(found: Tables, measure: str, short: Sequence[str], notes: Sequence[s
     rows: list[list[Value]] = []
     for name in table.names:
         each = [table.values(name, one) for one in table.measures]
-        rows.append([f"published: {name}", *(_spread(values) for values in each)])
-    rows.append(["published: n a row", *table.n])
+        rows.append([t("findings.published_of", what=name), *(_spread(values) for values in each)])
+    rows.append([t("findings.published_n"), *table.n])
     for label, cells in _by_model(found).items():
         pooled = [_pooled(found, cells, one) for one in table.measures]
-        rows += [[f"here: {label}", *(value for value, _ in pooled)], ["here: n", *_counts(pooled)]]
+        here = [t("findings.here_of", what=label), t("findings.here_of", what="n")]
+        rows += [[here[0], *(value for value, _ in pooled)], [here[1], *_counts(pooled)]]
     several = any(len(table.values(name, measure)) > 1 for name in table.names)
-    caption = f"{table.about[0].upper()}{table.about[1:]}: published and here, in percent"
-    how = ["Published values are means over the observed characters (least to greatest)."] if several else []
-    yield Shown(caption, ["model", *short], rows, [*notes, *how, _differed(found, table)])
+    about = said(table.about)
+    caption = t("findings.published_and_here", about=f"{about[0].upper()}{about[1:]}")
+    how = [t("findings.published_means")] if several else []
+    yield Shown(caption, [t("findings.model"), *short], rows, [*notes, *how, _differed(found, table)])
 
 
 def _spread(values: Sequence[float]) -> Value:
@@ -225,19 +219,15 @@ def _by_model(found: Tables) -> dict[str, list[Cell]]:
 def _differed(found: Tables, table: FigureTable) -> str:
     paper = figures(PAPER)
     names = ", ".join(dict.fromkeys(name for cell in found.locked.cells for name in _models(cell)))
-    parts = [f"models of early 2024, here {names}", *table.differs, *paper.differs]
-    return f"What differed from {paper.source} (table {table.table}): {'; '.join(parts)}. It is no target."
+    parts = [t("findings.early_models", models=names), *map(said, table.differs), *map(said, paper.differs)]
+    return t("findings.differed_table", source=paper.source, number=table.table, what="; ".join(parts))
 
 
 def _entropy(found: Tables) -> Iterator[Shown]:
     if "entropy" not in found.experiment.measures.story:
         return
-    notes = [
-        'The paper says neither what is counted nor in which unit, so none of the four forms is "the" published one.',
-        "H grows with the amount that is said; at n, every run counts its first n 2-grams alone. Lower is less "
-        "disorder, not better talk. In brackets: the least and the greatest value over runs.",
-    ]
-    forms = [(f"{pieces}, {unit}", pieces, unit) for pieces, unit in FORMS]
+    notes = [said(UNCLEAR), t("findings.about_entropy")]
+    forms = [(f"{said(pieces)}, {said(unit)}", pieces, unit) for pieces, unit in FORMS]
     rows: list[list[Value]] = []
     for levels, cells in _by_level(found).items():
         for label, pieces, unit in forms:
@@ -246,7 +236,8 @@ def _entropy(found: Tables) -> Iterator[Shown]:
                 for name in (entropy_name(pieces, unit), entropy_name(pieces, unit, at_n=True))
             ]
             rows.append([*levels, label, len(each[0]), *((_spread(values) if values else None) for values in each)])
-    yield Shown("Entropy-2 of all words", [*_axes(found), "form", "runs", "H", "H at n"], rows, notes)
+    head = [*_axes(found), t("findings.form"), t("findings.runs"), "H", t("findings.h_at_n")]
+    yield Shown(t("findings.entropy"), head, rows, notes)
     yield from _changes_of_entropy(found, forms)
 
 
@@ -264,19 +255,13 @@ def _changes_of_entropy(found: Tables, forms: Sequence[tuple[str, str, str]]) ->
         for at_n in (False, True):
             names = [entropy_name(pieces, unit, at_n=at_n) for _, pieces, unit in forms]
             each = [_differences(found, str(level), base, name) for name in names]
-            published = f"{table.values(str(level), 'entropy')[0]:+g}" if not at_n else ""
-            label = str(level) if not at_n else f"{level}, at n"
+            published = localised(f"{table.values(str(level), 'entropy')[0]:+g}") if not at_n else ""
+            label = str(level) if not at_n else t("findings.level_at_n", level=level)
             rows.append([label, published, len(each[0]), *((_spread(values) if values else None) for values in each)])
-    yield Shown(
-        f"What leaving something out changes in Entropy-2, from {base}",
-        ["variant", "published", "seeds", *(label for label, _, _ in forms)],
-        rows,
-        [
-            f"Published: {table.values(base, 'entropy')[0]:g} for {base}, and one difference each, without a spread. "
-            "Differences count within one form. In brackets: the least and the greatest difference over seeds.",
-            _differed(found, table),
-        ],
-    )
+    head = ["variant", t("findings.published"), t("findings.seeds"), *(label for label, _, _ in forms)]
+    value = localised(f"{table.values(base, 'entropy')[0]:g}")
+    notes = [t("findings.published_entropy", value=value, base=base), _differed(found, table)]
+    yield Shown(t("findings.entropy_changes", base=base), head, rows, notes)
 
 
 def _differences(found: Tables, level: str, base: str, measure: str) -> list[float]:
@@ -287,9 +272,6 @@ def _differences(found: Tables, level: str, base: str, measure: str) -> list[flo
         there = {rest_of(cell, "variant"): found.values.get((cell.id, measure)) for cell in own}
         sides[wanted] = {rest: value for rest, value in there.items() if value is not None}
     return [value - sides[base][rest] for rest, value in sides[level].items() if rest in sides[base]]
-
-
-_COMPARED = {BELIEF: "belief", CLOSENESS: "closeness", BALLOTS: "open ballots", CLOSED: "closed ballots"}
 
 
 def effects(found: Tables) -> Iterator[Shown]:
@@ -317,17 +299,10 @@ def _other_winners(found: Tables, wanted: Compare) -> Iterator[Shown]:
         other = sum(sides[0][rest] != sides[1][rest] for rest in both)
         share = proportion(other, len(both))
         rows.append([f"{a}, {b}", len(both), other, share.value, (share.low, share.high)])
-    yield Shown(
-        f"How often another wins, by {wanted.by}",
-        ["compared", "pairs", "other result", "share", "95 % interval"],
-        rows,
-        [
-            "A pair is equal in seed and in every other axis. A draw and nobody are results of their own. The interval "
-            "is Clopper and Pearson's.",
-            "Any other wording changes what follows by chance, too. Compare with a level that says the same in other "
-            "words: only what goes beyond its share is the word's effect.",
-        ],
-    )
+    head = [t("findings.column_compared"), t("findings.column_pairs"), t("findings.other_result")]
+    head += [t("findings.share"), t("findings.interval")]
+    notes = [t("findings.about_other_wins"), t("findings.about_other_words")]
+    yield Shown(t("findings.other_wins", axis=wanted.by), head, rows, notes)
 
 
 def _of_level(cells: Sequence[Cell], by: str, level: object, won: Mapping[str, str]) -> dict[tuple[str, ...], str]:
@@ -344,26 +319,20 @@ def _ends(wanted: Compare, made: Sequence[Comparison]) -> Iterator[Shown]:
         rows.append(
             [
                 f"{one.a} − {one.b}",
-                _COMPARED[measure],
+                t(f"findings.end_{measure}"),
                 who,
                 difference.n,
                 one.second.value,
                 difference.value,
                 (difference.low, difference.high),
                 one.p_holm,
-                one.shown or NOT_SHOWN,
+                said(one.shown or NOT_SHOWN),
             ]
         )
-    yield Shown(
-        f"What differs at the end, by {wanted.by}",
-        ["compared", "of", "who", "pairs", "mean of the second", "difference", "95 % interval", "p (Holm)", "shown"],
-        rows,
-        [
-            "Means over pairs that are equal in seed and in every other axis; beliefs and closeness have 0 to 100 "
-            "points. The intervals are Student's. p is Wilcoxon's, adjusted for all that the file "
-            "tests: only up to 0.05 a difference is shown.",
-        ],
-    )
+    head = [t("findings.column_compared"), t("findings.column_of"), t("report.who"), t("findings.column_pairs")]
+    head += [t("findings.mean_second"), t("findings.difference"), t("findings.interval"), "p (Holm)"]
+    notes = [t("findings.about_ends")]
+    yield Shown(t("findings.ends", axis=wanted.by), [*head, t("findings.shown")], rows, notes)
 
 
 def _values_by_part(found: Tables, measures: Sequence[str]) -> dict[tuple[str, str], dict[str, float]]:

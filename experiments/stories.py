@@ -38,6 +38,7 @@ from ..evaluation.stories import (
 from ..runs.folder.reading import Record, read_run
 from ..state.errors import InputError, suggestion
 from ..state.stories.story import Story
+from ..state.wording import t
 from .axes import Label
 from .comparing import OF_THE_TASK, Comparison, compare, spread, task_of
 from .file import Compare, Experiment
@@ -342,7 +343,7 @@ def _entropies(least: Mapping[str, int]) -> StoryNumbers:
         *(
             Named(
                 entropy_name(pieces, unit, at_n=True),
-                f"The same over the first {least.get(pieces, 0):,} 2-grams, which every complete run has.",
+                partial(t, "findings.entropy_at_n", n=least.get(pieces, 0)),
             )
             for pieces, unit in FORMS
         ),

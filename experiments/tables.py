@@ -76,7 +76,7 @@ class Tables:
     Attributes:
         experiment: whose measures and comparisons count.
         locked: its lock file.
-        measures: that were taken of single conversations.
+        taken: of single conversations.
         asked: measures for which judges are asked.
         standings: how far each cell is, by its id.
         held: the conversations that are complete, where judges are asked.
@@ -99,7 +99,7 @@ class Tables:
 
     experiment: Experiment
     locked: LockFile
-    measures: Sequence[Named]
+    taken: Sequence[Measure]
     asked: Sequence[AskedMeasure]
     standings: Mapping[str, Standing]
     held: Sequence[Held]
@@ -118,6 +118,11 @@ class Tables:
     beside: Beside
     diversity: CellDiversity | None
     judging: Totals
+
+    @property
+    def measures(self) -> list[Named]:
+        """The measures that were taken of single conversations; what they say is in the current language."""
+        return [one for measure in self.taken for one in measure.named]
 
 
 def tables(experiment: Experiment, place: Place) -> Tables:
@@ -241,7 +246,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     return Tables(
         experiment=experiment,
         locked=locked,
-        measures=named,
+        taken=every,
         asked=asked,
         standings=standings,
         held=[one for one in held if one.conversation is not None],

@@ -284,15 +284,24 @@ def report_html(record: Record, tag: str | None = None) -> str:
     Raises:
         InputError: there is no such language in the catalogue.
     """
-    with _headed(record, tag):
+    with headed(record.manifest.settings.language, tag):
         return _report(record)
 
 
-def _headed(record: Record, tag: str | None) -> AbstractContextManager[None]:
+def headed(own: str, tag: str | None) -> AbstractContextManager[None]:
+    """Within this context, a report has the language that is asked for, else that of what it is about.
+
+    Args:
+        own: of what it is about.
+        tag: as for `report_html`.
+
+    Raises:
+        InputError: there is no such language in the catalogue.
+    """
     if tag is not None and tag not in LANGUAGES:
         given, known = clean(tag), ", ".join(LANGUAGES)
         raise InputError(f"there are no reports in {given!r}", where="language", remedy=f"Choose one of: {known}.")
-    return in_language(record.manifest.settings.language if tag is None else tag)
+    return in_language(own if tag is None else tag)
 
 
 def _report(record: Record) -> str:
@@ -401,7 +410,7 @@ def _replace(path: Path, text: str) -> None:
 
 def summary_page(record: Record, summary: GroupSummary, tag: str | None = None) -> str:
     """The page of a focus group's summary; its language as `report_html`."""
-    with _headed(record, tag):
+    with headed(record.manifest.settings.language, tag):
         return page_environment().get_template("guide.html.jinja").render(s=summary)
 
 

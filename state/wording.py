@@ -7,10 +7,11 @@ language of its reader; reports and transcripts have that of their run, where th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
 from typing import Any, Final
 
@@ -140,6 +141,21 @@ def listed(names: Sequence[str]) -> str:
     return "".join(shown) if len(shown) < 2 else t("chat.and", many=", ".join(shown[:-1]), last=shown[-1])
 
 
+def all_of(names: Iterable[str]) -> str:
+    """Names with "and" between all of them; empty of none."""
+    each = list(names)
+    return reduce(lambda many, last: t("chat.and", many=many, last=last), each) if each else ""
+
+
 def t_or(key: str, otherwise: str) -> str:
     """A text without placeholders in the current language; what is given, if there is no such entry."""
     return otherwise if entry(key) is None else t(key)
+
+
+def said(text: str) -> str:
+    """What the code or one of its tables says in English, in the current language; itself, if there is no such entry.
+
+    The entry is called by the first ten words: `findings.said_not_shown` says "not shown".
+    """
+    name = "_".join(re.findall(r"[a-z0-9_]+", text.lower())[:10])
+    return text if language() == ENGLISH else t_or(f"findings.said_{name}", text)

@@ -31,6 +31,7 @@ EXAMPLES: Final = """\b
   persimchat experiment estimate examples/experiments/tea.yaml
   persimchat experiment run examples/experiments/tea.yaml --yes
   persimchat experiment report examples/experiments/tea.yaml
+  persimchat experiment report examples/experiments/tea.yaml --language cs
 
 \b
 [bold]Exit codes[/bold]
@@ -115,6 +116,7 @@ def report(
     file: Annotated[Path, option("experiment report", "file")],
     form: Form = "csv",
     out: Annotated[Path, option("experiment report", "out")] = RESULTS,
+    language: Annotated[str | None, option("experiment report", "language")] = None,
     as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""
@@ -125,7 +127,8 @@ def report(
     folder = file if file.is_dir() else None
     wanted = Experiment.load(folder / FILE if folder else file)
     into = out / wanted.name if folder and out != RESULTS else None
-    _tell(report_on(wanted, Place(folder or out / wanted.name), form=form, into=into), "", as_json=as_json)
+    results = report_on(wanted, Place(folder or out / wanted.name), form=form, into=into, tag=language)
+    _tell(results, "", as_json=as_json)
 
 
 def _limited(wanted: Experiment, budgets: Mapping[str, float | None]) -> Experiment:

@@ -10,20 +10,23 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from ...reports.words import count
 from ...runs.events import OWN_ENDS, Uttered
 from ...runs.folder.manifest import Manifest
 from ...runs.folder.reading import Record, read_run
 from ...state.errors import InputError
 from ...state.minds.pruning import Check, Pruned, Pruning, letters_of
 from ...state.settings import ABOUT, Settings
+from ...state.wording import localised, said, t
 
 # What of a recorded run counts as a dialogue
+
+Note = Callable[[], str]
+"""Gives a sentence, in the language of who reads it."""
 
 WHISPERS, PEOPLE, MODERATOR = "whispers", "words of people", "words of the moderator"
 NOT_OVER: Final = "it is not over"
@@ -110,8 +113,8 @@ def dialogue_of(record: Record, name: str | None = None) -> Dialogue:
 
 def apart_in_words(apart: Mapping[str, int]) -> list[str]:
     """What a reader is told of utterances that do not count: one sentence, or none."""
-    named = ", ".join(f"{why} {number:,}" for why, number in sorted(apart.items()))
-    return [f"Utterances that do not count: {named}."] if named else []
+    named = ", ".join(f"{said(why)} {localised(f'{number:,}')}" for why, number in sorted(apart.items()))
+    return [t("findings.do_not_count", what=named)] if named else []
 
 
 def _apart(record: Record, said: Uttered) -> str | None:
@@ -175,7 +178,7 @@ class Cases:
 
     settings: Sequence[Setting]
     sets: Mapping[str, Sets]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def reference(self, label: str) -> str | None:
         """The setting with which one is compared; None for the first one.
@@ -288,7 +291,7 @@ def _place(values: Mapping[str, Any], manifest: Manifest, names: Sequence[str]) 
     return _pruning_of(manifest).active, [placed(values.get(name)) for name in names]
 
 
-def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Iterator[str]:
+def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Iterator[Note]:
     """What a reader must know of runs that are no independent dialogues."""
     twice = []
     for case, by_setting in sets.items():
@@ -297,12 +300,14 @@ def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Itera
             seeds = ", ".join(str(seed) for seed, number in numbers.items() if number > 1)
             twice += [f"{case}, {label}: {seeds}"] if seeds else []
     if twice:
-        yield f"Seeds that are there more than once; such runs may be one dialogue, but count each: {'; '.join(twice)}."
+        told = "Seeds that are there more than once; such runs may be one dialogue, but count each: {}."
+        yield partial(told.format, "; ".join(twice))
     known, branches = {one.run for one in manifests}, [(one.run, one.branch.of) for one in manifests if one.branch]
     origins = Counter(of for _, of in branches)
     tied = sorted(f"{run} (of {of})" for run, of in branches if of in known or origins[of] > 1)
     if tied:
-        yield f"Branches that share turns with another run, but count as dialogues of their own: {', '.join(tied)}."
+        told = "Branches that share turns with another run, but count as dialogues of their own: {}."
+        yield partial(told.format, ", ".join(tied))
 
 
 @dataclass(frozen=True)
@@ -375,13 +380,10 @@ def balanced(cases: Cases) -> Cases:
                 kept = {name: [one for one in each if one.seed in shared] for name, each in by_setting.items()}
                 gone = sum(map(len, seeds)) - sum(map(len, kept.values()))
                 sets[case] = kept
-                notes.append(f"{case}: left out {count(gone, 'dialogue')}, because another setting lacks the seed.")
+                notes.append(partial(t, "findings.lacks_seed", case=case, n=gone))
             else:
                 numbers = ", ".join(f"{name} {len(each)}" for name, each in by_setting.items())
-                notes.append(
-                    f"{case}: the settings have unequal numbers of dialogues ({numbers}), so dist-N is not given, for "
-                    "it falls with the amount of text. Give equally many of each."
-                )
+                notes.append(partial(t, "findings.unequal", case=case, numbers=numbers))
     return replace(cases, sets=sets, notes=tuple(notes))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from statistics import fmean
@@ -11,12 +11,12 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from ...reports.words import count
 from ...state.settings import Settings
+from ...state.wording import all_of, t
 from ..statistics.claims import Claim, family, paired
 from ..statistics.intervals import COSINE, COUNT, SHARE, UNIT, Estimate, Kind, mean_over_tasks
 from . import texts as ngrams
-from .cases import Cases, Dialogue, Setting, balanced
+from .cases import Cases, Dialogue, Note, Setting, balanced
 from .texts import (
     ORDERS,
     TOKENS,
@@ -144,14 +144,19 @@ class Diversity:
         options: how.
         values: of each case and setting.
         means: over cases.
-        notes: what a reader must know, a sentence each.
+        told: what a reader must know, a sentence each.
     """
 
     cases: Cases
     options: Options
     values: Sequence[Value]
     means: Sequence[Mean]
-    notes: Sequence[str] = field(default_factory=tuple)
+    told: Sequence[Note] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know, in the current language."""
+        return [one() for one in self.told]
 
     @property
     def embedding(self) -> str:
@@ -198,8 +203,7 @@ async def measure(cases: Cases, options: Options, settings: Settings) -> Diversi
     unembedded = int(np.count_nonzero(~rows.any(axis=1)))
     notes = [*even.notes, *work.notes]
     if unembedded:
-        left_out = count(unembedded, "dialogue")
-        notes.append(f"Left out of sim: {left_out} without words that {options.embedding} can compare.")
+        notes.append(partial(t, "findings.left_out_of_sim", n=unembedded, embedding=options.embedding))
     means = list(_means(even, values))
     (claims,) = family(claims_of(means))
     return Diversity(even, options, values, with_claims(means, claims), notes)
@@ -223,20 +227,16 @@ class _Work:
         self._ungrouped, self._alike = 0, False
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What a reader must know of the numbers of dialogues."""
-        found = []
+        found: list[Note] = []
         if any(a != b for a, b in self._sizes) or len({a for a, _ in self._sizes}) > 1:
-            numbers = " and ".join(map(str, sorted({a for a, _ in self._sizes})))
-            found.append(
-                f"The reference has {numbers} dialogues, not as many everywhere: max_sim grows with their "
-                "number, and exclusive n-grams become fewer."
-            )
+            sizes = [str(size) for size in sorted({a for a, _ in self._sizes})]
+            found.append(lambda: t("findings.reference_has", numbers=all_of(sizes)))
         if self._ungrouped:
-            left_out = count(self._ungrouped, "dialogue")
-            found.append(f"Left out: {left_out} beyond whole groups of {self._options.group}.")
+            found.append(partial(t, "findings.ungrouped", n=self._ungrouped, group=str(self._options.group)))
         if self._alike:
-            found.append(f"max_sim and exclusive n-grams are missing where {NO_OTHERS}: they need two groups of seeds.")
+            found.append(partial(t, "findings.no_others"))
         return found
 
     def values(self, case: str) -> Iterator[Value]:

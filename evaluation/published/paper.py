@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ...state import document
+from ...state.wording import all_of, localised, said, t
 
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -194,7 +195,7 @@ class Published(Found):
     @property
     def words(self) -> str:
         """The value with its spread: "8.53 ± 0.94"."""
-        return f"{self.value:.2f} ± {self.sd:.2f}"
+        return localised(f"{self.value:.2f} ± {self.sd:.2f}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,7 +346,8 @@ def nearest(rows: Sequence[P], messages: Sequence[int]) -> P | None:
 
 def in_words(rows: Iterable[Published | PublishedPair]) -> str:
     """Published values with their tables: "8.53 ± 0.94 (Table 6.3)", or shares won, tied and lost; empty for none."""
-    return ", ".join(f"{row.words} (Table {row.table}{f', {row.note}' if row.note else ''})" for row in rows)
+    tables = ((row.words, t("findings.table", number=row.table), said(row.note)) for row in rows)
+    return ", ".join(f"{words} ({table}{f', {note}' if note else ''})" for words, table, note in tables)
 
 
 def what_differed(paper: Paper, rows: Sequence[Found], own: Own) -> str:
@@ -358,18 +360,20 @@ def what_differed(paper: Paper, rows: Sequence[Found], own: Own) -> str:
     """
     if not rows:
         return ""
-    sizes = dict.fromkeys(f"{row.tasks * row.rounds} tasks of {row.messages} messages" for row in rows)
+    sizes = (t("findings.tasks_of_messages", tasks=str(row.tasks * row.rounds), messages=row.messages) for row in rows)
+    models, judges = (row.model or t("findings.not_public") for row in rows), (row.judge for row in rows if row.judge)
+    lengths = _listed(map(str, own.messages))
     parts = [
-        f"models {_listed(row.model or 'not public' for row in rows)}, here {_listed(own.models)}",
-        f"judge {_listed(row.judge for row in rows if row.judge)}, here {_listed(own.judges)}",
-        f"{_listed(sizes)}, here {own.tasks} of {_listed(map(str, own.messages))} messages",
+        t("findings.other_models", there=_listed(models), here=_listed(own.models)),
+        t("findings.other_judges", there=_listed(judges), here=_listed(own.judges)),
+        t("findings.other_sizes", there=_listed(sizes), tasks=str(own.tasks), messages=lengths),
     ]
     if not own.preset:
-        parts.append("settings (this experiment has no preset: thesis)")
+        parts.append(t("findings.no_preset"))
     elif own.changed:
-        parts.append(f"settings that the file changed: {_listed(own.changed)}")
-    return f"What differed from {paper.source}: {'; '.join([*parts, *paper.preset.differs])}."
+        parts.append(t("findings.changed_settings", settings=_listed(own.changed)))
+    return t("findings.differed", source=paper.source, what="; ".join([*parts, *map(said, paper.preset.differs)]))
 
 
 def _listed(names: Iterable[str]) -> str:
-    return " and ".join(dict.fromkeys(names)) or "none"
+    return all_of(dict.fromkeys(names)) or t("findings.nothing")

@@ -17,6 +17,9 @@ from offenders import check_each
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from persimchat.app.web.setup.form import specs
+from persimchat.evaluation.dimensions import DIMENSIONS
+from persimchat.experiments.measuring import EVALUATORS, DimensionScores, Evaluator
+from persimchat.experiments.stories import _PLAIN, ATTITUDES, _entropies
 from persimchat.runs.events import Silenced
 from persimchat.state.wording import LANGUAGES, Entry, catalogue, plural, worded
 
@@ -28,7 +31,7 @@ ROOMS = (
 )
 AREAS = {key.split(".")[0] for key in catalogue()}
 KEY = re.compile(
-    rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)(?<!\.md)(?<!\.html)(?<!\.jinja)"
+    rf"(?!chat\.completion|story\.characters)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)(?<!\.md)(?<!\.csv)(?<!\.html)(?<!\.jinja)"
 )
 NAME = re.compile(r'"([^"\n]{1,60})"|^ +(\w+): ', re.MULTILINE)
 """A text, or a field or argument with its type."""
@@ -56,7 +59,8 @@ def texts(of: str | dict[str, str]) -> list[str]:
 @cache
 def all_nodes() -> list[tuple[str, ast.AST]]:
     """Every node of the code that reads the catalogue."""
-    paths = [path for room in ("state", "runs", "reports", "app") for path in sorted((ROOT / room).rglob("*.py"))]
+    rooms = ("state", "runs", "reports", "evaluation", "experiments", "app")
+    paths = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
     read = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
     return [(file, node) for file, text in read.items() if "t(" in text for node in ast.walk(ast.parse(text))]
 
@@ -70,7 +74,9 @@ def nodes(kind: type) -> Iterator[tuple[str, Any]]:
 @cache
 def in_templates() -> dict[str, bool]:
     """Every key in the reports' templates, and whether it is only the beginning of one."""
-    text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "reports" / "templates").glob("*.jinja")))
+    folders = (ROOT / room / "templates" for room in ("reports", "experiments"))
+    paths = [path for folder in folders for path in sorted(folder.glob("*.jinja"))]
+    text = "".join(path.read_text("utf-8") for path in paths)
     return {
         key: bool(more) for key, more in re.findall(r't(?:_or)?\("([a-z]+\.[a-z0-9_]*)"( ~)?', text)
     } | dict.fromkeys(re.findall(r'if [^"\n]* else "([a-z]+\.[a-z0-9_]+)"', text), False)
@@ -157,7 +163,7 @@ def test_no_entry_is_left_over():
             found = pattern.fullmatch(key)
             if found and all(set(part.split(".")) <= names_in_code() for part in found.groups()):
                 used.add(key)
-    assert sorted(set(catalogue()) - used - settings()) == []
+    assert sorted(set(catalogue()) - used - settings() - {f"findings.{key}" for key in (*said(), *says())}) == []
 
 
 def settings() -> set[str]:
@@ -167,6 +173,39 @@ def settings() -> set[str]:
         options = [*spec.options, *(["none"] if spec.kind == "choice" and spec.optional else [])]
         found |= {f"settings.{name}{more}" for more in ("", ".help", *(f".{option}" for option in options))}
     return found
+
+
+def findings(beginning: str) -> dict[str, str]:
+    """Entries of the report of an experiment in English, by what follows the beginning of their names."""
+    start = f"findings.{beginning}"
+    return {key.removeprefix("findings."): str(one["en"]) for key, one in catalogue().items() if key.startswith(start)}
+
+
+def said() -> dict[str, str]:
+    """Those called by what the code and its tables say."""
+    return findings("said_")
+
+
+def says() -> dict[str, str]:
+    """Those that say what a measure is."""
+    return findings("says_")
+
+
+def test_what_the_code_says_is_called_by_its_words():
+    paths = [path for room in ROOMS for ending in ("py", "yaml") for path in (ROOT / room).rglob(f"*.{ending}")]
+    own = [path for path in paths if "strings" not in path.parts]
+    there = re.sub(r"[\W_]+", "", "".join(path.read_text("utf-8") for path in own))
+    for key, text in said().items():
+        assert key == "said_" + "_".join(re.findall(r"[a-z0-9_]+", text.lower())[:10])
+        assert re.sub(r"[\W_]+", "", text) in there, text
+
+
+def test_what_measures_say_is_in_the_catalogue():
+    named = [one for name in EVALUATORS for one in Evaluator(name).named]
+    named += DimensionScores("offline", list(DIMENSIONS.values()), 1).named
+    named += [one for of in (*_PLAIN.values(), _entropies({})) for one in of.named if isinstance(one.says, str)]
+    told = {f"says_{one.name.lower()}": one.says for one in named}
+    assert says() == {**told, **{f"says_{name.lower()}": about for name, about in ATTITUDES.items()}}
 
 
 def test_every_setting_and_option_has_its_words():
