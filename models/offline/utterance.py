@@ -483,7 +483,7 @@ def _question(scene: Scene) -> str:
 def _remark(scene: Scene) -> str:
     if scene.facts.child:
         return scene.say("child remark", deck("speech", "child", "remarks"))
-    own = scene.facts.groups - {"learned"} | ({"learned"} if scene.facts.knowledge >= 4 else set())
+    own = scene.facts.groups - {"learned"} | ({"learned"} if (scene.prompt.knowledge or 0) >= 4 else set())
     kinds = sorted((kind for kind in read("speech")["remarks"] if kind in own), key="learned".__eq__)
     kind = kinds[scene.spoken_before % len(kinds)] if kinds else "plain"
     return scene.say("remark" + kind, deck("speech", "remarks", kind))
