@@ -84,15 +84,10 @@ def matching(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})", re.IGNORECASE)
 
 
-@cache
-def _substitutions(file: str, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), instead) for pattern, instead in read(file)[key])
-
-
 def substituted(text: str, file: str, key: str) -> str:
     """The text after a list of substitutions of the material: pattern and what stands in its place."""
-    for pattern, instead in _substitutions(file, key):
-        text = pattern.sub(instead, text)
+    for pattern, instead in read(file)[key]:
+        text = re.sub(pattern, instead, text)
     return text
 
 

@@ -446,7 +446,7 @@ def _engagement(a: Hearing, prompt: Prompt) -> float:
     """Engagement, from length, questions, reasons, people addressed, a stated position, and stories from life."""
     words = a.heard.text
     value = 1.6 + 2.6 * min(1.0, count(words) / 30)
-    value += 0.9 * a.says("?") + 0.45 * min(3, len(_PERSONAL.findall(words)))
+    value += 0.9 * a.questions + 0.45 * min(3, len(_PERSONAL.findall(words)))
     value += 0.4 * min(2, len(word_pattern("reasoned").findall(words)))
     value += 0.9 * bool(spoken_to(words, a.heard.speaker, prompt.participants))
     value += 0.8 * (position_in(words, a.topic) is not None)
