@@ -51,7 +51,9 @@ class Scene:
         values: values for the slots; "" if there is none.
         target: length in words.
         step: the place in all decks: utterances so far, moved on if the same prompt is repeated.
+        debate: the conversation seeks one answer.
         spoken_before: the speaker's utterances so far.
+        points_before: points made in the turns before this one.
         opening: nobody has spoken yet.
         closing: the end is near, so these are the speaker's last words.
         asked: the last utterance asks this speaker something.
@@ -81,7 +83,8 @@ class Scene:
         self.decks = Decks(prompt.seed, prompt.topic, self._register(), " | ".join(map(normalised, lately)))
         self.values = self._values(last, others)
         self.target = _target(prompt, self.facts)
-        self.step = prompt.turn + ahead + 7 * len(again)
+        self.step, self.debate = prompt.turn + ahead + 7 * len(again), prompt.form is not None
+        self.points_before = sum(not self._is_life(turn) for turn in range(self.step))
         told = max(len(prompt.recent) - len(others), prompt.turn // len(self.everyone))
         self.spoken_before = told if prompt.spoken is None else prompt.spoken
         self.opening = not prompt.recent and prompt.turn == 0 and last is None
@@ -97,8 +100,7 @@ class Scene:
         self.moved = self.stance.earlier != self.stance.mine and self.spoken_before > (0 if self.stance.aloud else 1)
         self.others_hold = others_hold(prompt, self.topic)
         mood = _mood(prompt)
-        self.mood = "" if self.opening or self.closing else mood
-        self.short = mood == "anger"
+        self.mood, self.short = "" if self.opening or self.closing else mood, mood == "anger"
         self.asks = not self.asked and not self.short and self._is_eager_to_ask()
         self.remembered = " | ".join(normalised(m.theme) for m in prompt.memories if m.kind == "perception")
 
@@ -191,11 +193,6 @@ class Scene:
         return any(len(words.intersection(k.casefold() for k in m.keywords)) >= least for m in percepts)
 
     @property
-    def debate(self) -> bool:
-        """Whether the conversation is a debate, which seeks one answer."""
-        return self.prompt.form is not None
-
-    @property
     def agreed(self) -> bool:
         """Whether nearly all others are known to hold the speaker's position, and none another."""
         enough = len(self.others_hold) >= 0.75 * len(self.prompt.present) > 0
@@ -209,11 +206,6 @@ class Scene:
     def say(self, deck: str, phrases: Sequence[str], **values: str) -> str:
         """The current phrase of a deck, filled; "" if there is none."""
         return self.decks.pick(deck, phrases, self.step, {**self.values, **values})
-
-    @property
-    def point_step(self) -> int:
-        """How many points were made in the turns before this one."""
-        return sum(not self._is_life(turn) for turn in range(self.step))
 
     def _is_life(self, turn: int) -> bool:
         block, place = divmod(turn, _BLOCK)
@@ -275,7 +267,7 @@ def points_in_order(scene: Scene) -> list[Point]:
 def point_for(scene: Scene) -> Point:
     """The next point: of the next two in the deck, the one that fits the speaker's position better."""
     ordered = points_in_order(scene)
-    start = _CHOICE * scene.point_step
+    start = _CHOICE * scene.points_before
     turned = (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
     fresh = [p for p in turned if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
     fresh = [p for p in fresh if scene.untold(p.gist)] or fresh
@@ -334,7 +326,10 @@ def reasons(scene: Scene, first: str, last: str) -> str:
 
 def _with_stand(scene: Scene, parts: list[str]) -> list[str]:
     """The parts of an utterance in a debate, with the speaker's position; drops other parts if there is no room."""
-    if not _wants_to_stand(scene, " ".join(parts)):
+    named = _names_mine(scene, " ".join(parts)) and not (scene.moved and scene.asked)
+    # A speaker who has not stated a position yet, or finds the others agreed, states it; else most of the time.
+    due = scene.stance.stated is None or scene.agreed or scene.moved or scene.chance("stand") < 0.6
+    if named or not due:
         return parts
     stands = stand(scene)
     if scene.agreed and len(parts) > 1 and scene.chance("enough said") < 0.5:
@@ -457,7 +452,7 @@ def _further(scene: Scene) -> list[str]:
     if scene.facts.child:
         return list(dict.fromkeys(_child_body(scene, 63 + 14 * i) for i in range(6)))
     ordered = [p for p in points_in_order(scene) if scene.usable(p) and scene.decks.fresh(p.text)]
-    start, wanted = _CHOICE * scene.point_step + 21, min(len(ordered) - 1, scene.target // 14)
+    start, wanted = _CHOICE * scene.points_before + 21, min(len(ordered) - 1, scene.target // 14)
     rest = [ordered[(start + _CHOICE * i) % len(ordered)] for i in range(wanted)] if ordered else []
     used = point_for(scene)
     texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
@@ -557,14 +552,6 @@ def stand(scene: Scene) -> str:
 def _names_mine(scene: Scene, text: str) -> bool:
     """Whether a text names the speaker's position."""
     return f" {normalised(scene.values['mine'])} " in f" {normalised(text)} "
-
-
-def _wants_to_stand(scene: Scene, so_far: str) -> bool:
-    """Whether the speaker adds their position to `so_far`, the words that they are about to say."""
-    if _names_mine(scene, so_far) and not (scene.moved and scene.asked):
-        return False
-    # A speaker who has not stated a position yet, or finds the others agreed, states it; else most of the time.
-    return scene.stance.stated is None or scene.agreed or scene.moved or scene.chance("stand") < 0.6
 
 
 def _asks_for_answer(scene: Scene) -> str:
