@@ -249,9 +249,7 @@ def _on_text(messages: list[BaseMessage], seed: int) -> Prompt:
     """
     text = next((str(m.text).strip() for m in reversed(messages) if m.type == "human"), "")
     if not text or _TASK in text:
-        raise ModelError(
-            "the prompt is mere text, from which no task can be taken" if text else "no message of a user's has words",
-            model=MODEL_NAME,
-            remedy="Give the offline model the very messages of persimchat.prompts.render, or a topic.",
-        )
+        mere = "the prompt is mere text, from which no task can be taken"
+        remedy = "Give the offline model the very messages of persimchat.prompts.render, or a topic."
+        raise ModelError(mere if text else "no message of a user's has words", model=MODEL_NAME, remedy=remedy)
     return Prompt("utterance", seed=seed, topic=text)

@@ -14,9 +14,8 @@ import hashlib
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...state import document
 from ...state.minds.addressing import addressees
@@ -58,6 +57,14 @@ def deck(file: str, *keys: str) -> tuple[str, ...]:
     for key in keys:
         entry = entry[key]
     return lines(entry)
+
+
+T = TypeVar("T")
+
+
+def turned(items: Sequence[T], start: int) -> list[T]:
+    """The items from a place on, and behind the last one from the first."""
+    return [items[(start + place) % len(items)] for place in range(len(items))]
 
 
 @cache
@@ -220,8 +227,7 @@ def spoken(sentences: Sequence[str], register: str) -> str:
     return text if text and text[-1] in ".!?…" else f"{text}."
 
 
-@dataclass(frozen=True)
-class Decks:
+class Decks(NamedTuple):
     """All decks of one conversation, at one turn.
 
     Attributes:
@@ -246,8 +252,7 @@ class Decks:
         if not phrases:
             return ""
         order = permutation(len(phrases), self.seed, self.topic, deck, step // len(phrases))
-        start = step % len(phrases)
-        turned = (for_register(phrases[i], self.register) for i in order[start:] + order[:start])
-        usable = [p for p in turned if p is not None and all(values.get(s) for s in slots(p))]
+        due = (for_register(phrases[place], self.register) for place in turned(order, step))
+        usable = [p for p in due if p is not None and all(values.get(s) for s in slots(p))]
         found = next((p for p in usable if self.fresh(p)), next(iter(usable), None))
         return filled(found, values) if found else ""

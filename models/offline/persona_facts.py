@@ -68,6 +68,7 @@ class Facts:
         formal: the persona speaks formally by nature.
         brief: the persona says little.
         onlooker: they take no part, as a judge.
+        slots: what the slots of stories from life are filled with.
     """
 
     def __init__(self, name: str, description: str, told: _Pairs, traits: tuple[str, ...], style: str) -> None:
@@ -94,6 +95,7 @@ class Facts:
         self.formal = bool(word_pattern("formal_style").search(style))
         self.brief = bool(word_pattern("brief_style").search(character))
         self.onlooker = "takes no part" in description
+        self.slots = {"job": self.as_noun, "place": self.place, "pastime": self.pastime}
 
 
 _cached = lru_cache(maxsize=256)(Facts)

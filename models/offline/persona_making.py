@@ -31,6 +31,7 @@ from .material import (
     read,
     slots,
     table,
+    turned,
     with_article,
     word_list,
 )
@@ -268,13 +269,12 @@ class _Person:
     def order(self, label: str, size: int, step: int | None = None) -> Sequence[int]:
         """The numbers below `size` in this person's order: the group's decks, from their own place on."""
         start = (self.request.number - 1 if step is None else step) + self.request.shift
-        shuffled = permutation(size, self.seed, label, self.about)
-        return [shuffled[(start + n) % size] for n in range(size)]
+        return turned(permutation(size, self.seed, label, self.about), start)
 
     def take(self, label: str, phrases: Sequence[str], step: int | None = None) -> str:
         """The first phrase whose slots have values, filled."""
-        turned = (phrases[index] for index in self.order(label, len(phrases), step))
-        return filled(next(phrase for phrase in turned if slots(phrase) <= self.values.keys()), self.values)
+        due = (phrases[index] for index in self.order(label, len(phrases), step))
+        return filled(next(phrase for phrase in due if slots(phrase) <= self.values.keys()), self.values)
 
     def _age(self, rng: Random) -> int:
         """The age: as it is fixed, else one that goes with all that is known, else any."""

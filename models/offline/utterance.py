@@ -24,6 +24,7 @@ from .material import (
     read,
     slots,
     spoken,
+    turned,
 )
 from .persona_facts import Facts, address, facts_of, life_lines
 from .positions import anchor, gist_of, known_gist, others_hold, position_in, stance
@@ -155,19 +156,16 @@ class Scene:
             "gist3": gist3,
             "head": topic.head,
             "both": "both" if len(topic.positions) == 2 else "all of them",
-            "job": self.facts.as_noun,
-            "place": self.facts.place,
-            "pastime": self.facts.pastime,
+            **self.facts.slots,
         }
 
     def _called(self, name: str) -> str:
         """How to address the last speaker: as one addresses one's mother or grandfather, else by name."""
-        relation = self.prompt.relation_to(name)
+        relation, kin = self.prompt.relation_to(name), ""
         if relation and relation.role in ("parent", "grandparent"):
             noted = re.findall(r"\w+", relation.note.casefold())
             kin = next((called for word, called in read("speech")["kin"].items() if word in noted), "")
-            return str(kin) or address(name, self.everyone)
-        return address(name, self.everyone)
+        return kin or address(name, self.everyone)
 
     def chance(self, about: str) -> float:
         """A number from 0 to 1 for one decision of this utterance."""
@@ -267,9 +265,8 @@ def points_in_order(scene: Scene) -> list[Point]:
 def point_for(scene: Scene) -> Point:
     """The next point: of the next two in the deck, the one that fits the speaker's position better."""
     ordered = points_in_order(scene)
-    start = _CHOICE * scene.points_before
-    turned = (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
-    fresh = [p for p in turned if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
+    due = turned(ordered, _CHOICE * scene.points_before)
+    fresh = [p for p in due if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
     fresh = [p for p in fresh if scene.untold(p.gist)] or fresh
     # The first speaker states their own view; later speakers take the next point.
     return min(fresh if scene.opening else fresh[:_CHOICE], key=lambda p: foreignness(scene, p))
@@ -381,7 +378,7 @@ def _body(scene: Scene) -> tuple[str, str, bool]:
 def _life(scene: Scene, start: int) -> str:
     """A story from the speaker's life that was not told lately, from a place in their list on."""
     told = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    order = [[part.strip() for part in told[(start + i) % len(told)].split("|")] for i in range(len(told))]
+    order = [[part.strip() for part in line.split("|")] for line in turned(told, start)]
     sentences = [(filled(sentence, scene.values), "".join(rest[-1:])) for sentence, *rest in order]
     new = (s for s, gist in sentences if normalised(s) not in scene.decks.said and scene.untold(gist))
     return next(new, sentences[0][0])
@@ -407,9 +404,8 @@ def _child_body(scene: Scene, ahead: int = 0) -> str:
         first = permutation(own, "child", scene.decks.seed, scene.topic.text, name)
         rest = permutation(len(about) - own, "child rest", scene.decks.seed, scene.topic.text, name)
         pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
-    start = scene.spoken_before + ahead
-    turned = [pool[(start + i) % len(pool)].partition("|")[0].strip() for i in range(len(pool))]
-    sentences = [filled(sentence, scene.values) for sentence in turned]
+    lines_ = turned(pool, scene.spoken_before + ahead)
+    sentences = [filled(line.partition("|")[0].strip(), scene.values) for line in lines_]
     unsaid = [s for s in sentences if normalised(s) not in scene.decks.said]
     return next((s for s in unsaid if not scene.recalls(s)), unsaid[0] if unsaid else sentences[0])
 
