@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from math import prod
 from typing import Final
 
 from ...state.minds.emotion import EMOTIONS
@@ -33,12 +34,6 @@ _FADES: Final = 0.5
 """The same part for surprise, which passes quickly."""
 _MOST: Final = 3.0
 """The most levels by which one utterance changes an emotion."""
-_EVIDENCE: Final = {
-    "matter": ("topic", "perception"),
-    "myself": ("profile", "social_goals", "plan"),
-    "talk": ("perception",),
-}
-"""The kinds of memories that an insight rests on."""
 
 
 class Hearing:
@@ -157,9 +152,7 @@ def _temper(
                 values[emotion] += shift
     for emotion in ("happiness", "surprise"):
         rest[emotion] += 0.6 * child
-    left = 1.0
-    for group, part in table["softens"].items():
-        left *= part if group in groups else 1.0
+    left = prod(part for group, part in table["softens"].items() if group in groups)
     spirits = 1.1 + sum(shift for group, shift in table["spirits"].items() if group in groups)
     return {e: max(0.0, v) for e, v in rest.items()}, {e: left * v for e, v in takes.items()}, spirits
 
@@ -186,11 +179,10 @@ def emotion(prompt: Prompt) -> Answer:
         reason = f"What {short_name(a.heard.speaker)} said {what} what {me} holds{to_me}."
         reason = f"{me} has had their say, and the feeling settles." if a.heard.own else reason
     draw, state = prompt.draw("feeling"), {}
-    for one in EMOTIONS:
-        value = rest[one]
+    for one, value in rest.items():
         if event:
             before = prompt.emotions.get(one, 0)
-            pull = (_FADES if one == "surprise" else _RETURN) * (rest[one] - before)
+            pull = (_FADES if one == "surprise" else _RETURN) * (value - before)
             value = before + pull + max(-_MOST, min(_MOST, event[one]))
         # The fraction is the chance to round up, so that slow changes are not lost.
         whole = int(value // 1)
@@ -428,7 +420,7 @@ def reflection(prompt: Prompt) -> Answer:
         evidence = by_person.get(about, [])
         held = Counter(p for m in evidence if (p := position_in(m.theme, a.topic)) is not None)
         if not about:
-            chosen = [m for m in numbered if m.kind in _EVIDENCE[kind]]
+            chosen = [m for m in numbered if m.kind in read("thoughts")["evidence"][kind]]
             evidence = sorted(chosen or numbered, key=lambda m: -m.importance)
         spoke_for = a.topic.positions[held.most_common(1)[0][0]] if held else ""
         values = {**thoughts.values, "person": short_name(about), "held": spoke_for}
@@ -464,30 +456,25 @@ def planning(prompt: Prompt) -> Answer:
     adversarial = a.stance.temper.adversarial
     shifted = bool(prompt.form) and a.stance.earlier != a.stance.mine and not adversarial
     about = "plan_shift" if shifted else "plan_adversarial" if adversarial else "plan"
-    kinds = {
-        "progress": stage,
-        "identity": "identity",
-        "reaction": f"react_{kind if react else 'none'}",
-        "theme": about,
-    }
+    decks = [stage, "identity", f"react_{kind if react else 'none'}", about]
     if prompt.closing:
-        kinds |= {"progress": "progress_closing", "theme": "plan_closing"}
+        decks = ["progress_closing", "identity", f"react_{kind if react else 'none'}", "plan_closing"]
     if a.facts.onlooker:
-        judged = {"identity": "identity_judge", "reaction": "react_judge", "theme": "plan_judge"}
-        kinds, react, kind = {"progress": early or "progress_judge", **judged}, False, ""
+        decks = [early or "progress_judge", "identity_judge", "react_judge", "plan_judge"]
+        react, kind = False, ""
     values = {"job": a.facts.as_noun, "rival": a.topic.positions[a.stance.earlier] if shifted else ""}
-    plan = {name: thoughts.pick(chosen, **values) for name, chosen in kinds.items()}
+    progress, identity, reaction, theme = (thoughts.pick(chosen, **values) for chosen in decks)
     # The agent keeps its identity unless its position has changed since.
     keeps = prompt.identity and position_in(prompt.identity, a.topic) in (None, a.stance.mine) and not a.facts.onlooker
     keywords = [k[:80].strip() for k in dict.fromkeys((thoughts.values["mine"], thoughts.values["gist"])) if k]
     goals = list(dict.fromkeys(goal[:1000].strip() for goal in prompt.goals if goal.strip()))[:5]
     return {
-        "progress": plan["progress"],
-        "identity": prompt.identity[:900] if keeps else plan["identity"],
+        "progress": progress,
+        "identity": prompt.identity[:900] if keeps else identity,
         "react": react,
-        "reaction": plan["reaction"],
+        "reaction": reaction,
         "goals": goals,
-        "theme": capitalised(plan["theme"]),
-        "keywords": content_words(plan["theme"], 3) if a.facts.onlooker else keywords,
+        "theme": capitalised(theme),
+        "keywords": content_words(theme, 3) if a.facts.onlooker else keywords,
         "importance": 5 + (kind == "oppose" and react) + 2 * bool(goals and not a.facts.onlooker),
     }

@@ -45,10 +45,6 @@ _OLDER: Final = 50
 """Years from which on first names are those of older people."""
 _ELSEWHERE: Final = 0.12
 """Part of a group from one place whose names come from another part of the world."""
-_NAMED: Final = re.compile(
-    r"\b(?:in|of|from|at|near) ([A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})"
-    r"(?<!Party)(?<!Church)(?<!Club)(?<!University)(?<!Hospital)(?<!School)(?<!Company)(?<!Union)(?<!Council)"
-)
 _TRAINED: Final = re.compile(r"vocation|apprentic|trade", re.IGNORECASE)
 
 
@@ -176,8 +172,7 @@ def _work_named(about: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def _noun_in(occupation: str) -> str:
     """An occupation as a noun without article; empty where it names no trade."""
-    begins = r"^(?:retired|former|ex-|unemployed|apprentice|trainee|an?|the)\s+"
-    text = re.sub(begins, "", occupation.strip(), flags=re.IGNORECASE)
+    text = re.sub(read(FILE)["before_trade"], "", occupation.strip(), flags=re.IGNORECASE)
     text = re.split(r"[,;:(/]| at | for | and | who | with | in | from ", text)[0].strip(" .")
     usable = re.fullmatch(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,3}", text)
     if not usable or _status_of(text) != "working" or re.fullmatch(read(FILE)["no_trade"], text.casefold()):
@@ -397,7 +392,7 @@ class _Person:
             main = names = parts[permutation(len(parts), self.seed, "parts")[place]]
             return self._residence(main, rng), names
         # Somebody from a place that is not in the material gets a name from where most of the material is read.
-        known = _NAMED.search(about) or fixed[:1].isupper()
+        known = re.search(read(FILE)["named"], about) or fixed[:1].isupper()
         main = named or ("british" if known else generator(self.seed, "main", about).choice(parts))
         names = rng.choice(parts) if not named and rng.random() < _ELSEWHERE else main
         return fixed or self._residence(main, generator(self.seed, "place", about)), names
@@ -405,8 +400,8 @@ class _Person:
     def _residence(self, part: str, rng: Random) -> str:
         """A town of a part of the world; the very one that the sentence names, where it names one."""
         entry, found = read("persona_names")[part], _town_in(self.about, part)
-        if not found and (elsewhere := _NAMED.search(self.about)) and not _part_of_world(elsewhere[1]):
-            return elsewhere[1]
+        if not found and (elsewhere := re.search(read(FILE)["named"], self.about)) and not _part_of_world(elsewhere[1]):
+            return str(elsewhere[1])
         size = next((size for size, pattern in read(FILE)["sizes"].items() if _match(pattern, self.about)), None)
         return f"{found or rng.choice(entry[size] if size else _towns(part))}, {entry['country']}"
 

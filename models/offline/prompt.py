@@ -315,17 +315,17 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
     if task == "persona_generation":
         return Prompt(task, seed=seed, later=later, values=values)
     items = Items({block.tag: block for block in source.blocks}.values())
+
+    def under(tag: str) -> Items:
+        return Items(block for block in source.blocks if block.tag == tag)
+
     name, progress = items.text("name", "name"), items.first("progress")
     debate = items.first("debate") or {key: plain(values.get(key)) for key in ("format", "choices")}
     companion = task in _OF_COMPANIONS or any(kind in items.raw for kind in _ITEMS_OF_COMPANIONS)
     known = _known(source.blocks, items, values, name) if companion else Known()
     present = (known.person,) if companion else items.first("present").get("others", ())
-    memories, short = (
-        [_memory(v) for v in Items(b for b in source.blocks if b.tag == tag).every("companion_memory")]
-        for tag in ("memories", "short_term_memory")
-    )
-    short = [*map(_memory, items.every("stm")), *short]
-    heard = items.first("heard")
+    heard, memories = items.first("heard"), items.every("memory") or under("memories").every("companion_memory")
+    short = [*items.every("stm"), *under("short_term_memory").every("companion_memory")]
     whole = Prompt(
         task,
         seed=seed,
@@ -333,8 +333,8 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
         **{key: plain(values[key]) for key in ("register", "words") if key in values},
         openness=items.first("openness").get("score"),
         emotions={v["name"]: v["level"] for v in items.every("emotion")},
-        memories=tuple(map(_memory, items.every("memory"))) or tuple(memories),
-        stm=short[0] if short else None,
+        memories=tuple(map(_memory, memories)),
+        stm=_memory(short[0]) if short else None,
         topic=known.occasion if companion else neutralise(items.raw.get("topic", [{}])[0].get("text", "")).strip(),
         present=present,
         turn=progress.get("turn", items.first("heard_so_far").get("count", 0)),

@@ -386,15 +386,13 @@ def _review(prompt: Prompt, told: _Story) -> Answer:
     backs = {who: 1 if told.backs(words, who, wanted) else -bool(wanted and told.favoured(words, who))
              for who, words in heard.items()}  # fmt: skip
 
-    def change(other: str) -> int:
-        """The change of closeness to somebody, with whom one talked or whom one heard in the group."""
-        if other not in heard:
-            return 0
-        if other not in felt:
-            return _clipped(2 * told.liking(other) + backs[other] + draw.gauss(0, 1.5))
-        return _clipped(2 * told.liking(other) + 2.5 * felt[other] + 2 * backs[other] + draw.gauss(0, 3))
-
-    near = {other: change(other) for other in told.closeness}
+    near = dict.fromkeys(told.closeness, 0)
+    for other in (other for other in near if other in heard):
+        change = 2 * told.liking(other)
+        if other in felt:  # with whom one talked
+            near[other] = _clipped(change + 2.5 * felt[other] + 2 * backs[other] + draw.gauss(0, 3))
+        else:
+            near[other] = _clipped(change + backs[other] + draw.gauss(0, 1.5))
     weights = [
         sum(told.closeness.get(who, 0) + 1 for who, words in heard.items() if told.backs(words, who, [held]))
         for held in told.beliefs

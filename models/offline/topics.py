@@ -22,8 +22,6 @@ from .prompt import NUMBER, AnswerForm, Prompt
 UNCHANGED: Final = "leaving things alone"
 """The alternative to a proposal without a named alternative."""
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+")
-_PLAIN: Final = re.compile(r"^[\w'’+#-]+(?: [\w'’+#-]+)*$")
-_SPEAKABLE: Final = re.compile(r"^[\w€$£°'’.,%+&/#-]*\w[\w€$£°'’.,%+&/#-]*(?: [\w€$£°'’.,%+&/#-]+){0,5}$")
 _COUNT: Final = 5
 """Number of numbers in a debate: near enough to each other for neighbours to converge."""
 
@@ -109,11 +107,6 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(read("topics")[name], re.IGNORECASE | re.DOTALL)
 
 
-def spelled(value: float) -> str:
-    """A number in a sentence: "1,200", "0.25"."""
-    return f"{int(value):,}" if value == int(value) else f"{value:g}"
-
-
 def kind_of(text: str) -> str:
     """The form of the topic; "open" if none is recognised."""
     for kind, patterns in read("topics")["kinds"].items():
@@ -131,7 +124,7 @@ def _phrase(text: str, most: int) -> str:
     """The beginning of a text up to its first clause boundary, if it is short and plain."""
     words = [read("topics")["ours"].get(w.lower(), w) for w in _pattern("cut").sub("", text.strip()).split()]
     phrase = " ".join(words)
-    return phrase if 1 <= len(words) <= most and _PLAIN.match(phrase) else ""
+    return phrase if 1 <= len(words) <= most and _pattern("plain").match(phrase) else ""
 
 
 def extracted_head(text: str, kind: str) -> str:
@@ -162,11 +155,11 @@ def _choice_labels(choices: tuple[str, ...]) -> tuple[str, ...]:
     for index, choice in enumerate(choices):
         # Letters and numbers before a choice, as in "B) trams", are not part of it.
         text = re.sub(r"^\(?[A-Za-z0-9]\s?[).:]\s*(?=\w)", "", choice).strip(" .")
-        if not _SPEAKABLE.match(text):
+        if not _pattern("speakable").match(text):
             text = re.split(r"[,;:(]| [–-] ", text)[0].strip()
         text = re.sub(r"^(?:The|An?|Our|More|No|Some)(?= )", lambda m: m.group().lower(), text)
         common = text.casefold() in word_list("stopwords") | word_list("not_options") or len(text) < 2
-        if not _SPEAKABLE.match(text) or len(text) > 48:
+        if not _pattern("speakable").match(text) or len(text) > 48:
             labels.append(f"the {ordinals[index]} choice" if index < len(ordinals) else f"choice number {index + 1}")
         else:
             labels.append(f"the answer {text}" if common and not text.isdigit() else text)
@@ -331,7 +324,10 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
         # A sum with eggs in it is not about healthy food.
         theme = theme if theme.name in themes("scenes") else _NONE
         numbers = candidate_numbers(text)
-        answers, positions = tuple(f"{n:.15g}" for n in numbers), tuple(map(spelled, numbers))
+        answers, positions = (
+            tuple(f"{n:.15g}" for n in numbers),
+            tuple(f"{int(n):,}" if n == int(n) else f"{n:g}" for n in numbers),
+        )
         kind, besides = "number", kinds["math" if kind == "math" else "fermi"].points
     elif wanted == "yesno":
         kind, positions = "polar", tuple(kinds["polar"].positions.values())
