@@ -386,9 +386,9 @@ def day_plan(prompt: Prompt) -> Answer:
     begins, where, usual = {"wakes": wakes, "ends": ends, "at": 0}, {"home": home, "work": at_work}, list[_Point]()
     # Who gets up in the afternoon works in the night.
     for when, activity, place in table(FILE, "days", "night" if wakes >= 12 * 60 else "day"):
-        from_, minutes = when.split()
-        done = filled(activity, {"work": work, "after": after})
-        usual.append(_Point(begins[from_] + int(minutes), done, where[place]))
+        first, minutes = when.split()
+        does = filled(activity, {"work": work, "after": after})
+        usual.append(_Point(begins[first] + int(minutes), does, where[place]))
     usual = _apart(sorted(one for one in usual if wakes <= one.start <= ends - _APART))
     meetings = []
     for start, does, minutes in ((minutes_of(v["start"]), v["activity"], v["minutes"]) for v in habit.entries):

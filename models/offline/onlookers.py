@@ -228,10 +228,8 @@ def progress(prompt: Prompt, topic: Topic) -> str:
     """Whether the debate is "progressing" (a position changed, or its later half has new reasons) or "circling"."""
     said = [text for _, _, text in utterances_known(prompt)]
     half = len(said) // 2
-    positions: dict[str, set[int]] = {}
-    for told in timeline(prompt, topic):
-        positions.setdefault(told.speaker, set()).add(nearest(told.place, len(topic.positions)))
-    if half < 2 or any(len(held) > 1 for held in positions.values()):
+    held = {(told.speaker, nearest(told.place, len(topic.positions))) for told in timeline(prompt, topic)}
+    if half < 2 or len(held) > len({speaker for speaker, _ in held}):
         return "progressing"
     earlier = {word.casefold() for text in said[:half] for word in content_words(text, 60)}
     new = sum(_is_reason(text, earlier, topic) for text in said[half:])

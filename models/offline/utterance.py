@@ -395,17 +395,15 @@ def _led(scene: Scene, sentence: str) -> str:
 
 def _child_body(scene: Scene, ahead: int = 0) -> str:
     """A story from a child's life, or a sentence on the topic: specific ones before general ones."""
-    name = scene.facts.name
+    key, about = (scene.decks.seed, scene.topic.text), scene.topic.child
+    own = min(_CHILD_FIRST, len(about))
+    first = permutation(own, "child", *key, scene.facts.name)
+    rest = permutation(len(about) - own, "child rest", *key, scene.facts.name)
+    pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
     if scene.tells_life:
-        pool: Sequence[str] = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    else:
-        about = scene.topic.child
-        own = min(_CHILD_FIRST, len(about))
-        first = permutation(own, "child", scene.decks.seed, scene.topic.text, name)
-        rest = permutation(len(about) - own, "child rest", scene.decks.seed, scene.topic.text, name)
-        pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
-    lines_ = turned(pool, scene.spoken_before + ahead)
-    sentences = [filled(line.partition("|")[0].strip(), scene.values) for line in lines_]
+        pool = [*life_lines(scene.facts, *key)]
+    due = turned(pool, scene.spoken_before + ahead)
+    sentences = [filled(line.partition("|")[0].strip(), scene.values) for line in due]
     unsaid = [s for s in sentences if normalised(s) not in scene.decks.said]
     return next((s for s in unsaid if not scene.recalls(s)), unsaid[0] if unsaid else sentences[0])
 
