@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
@@ -211,54 +210,30 @@ class OfflineChatModel(BaseChatModel):
         return text, UsageMetadata(input_tokens=read, output_tokens=made, total_tokens=read + made), metadata
 
     def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         text, usage, metadata = self._answered(messages, kwargs)
         message = AIMessage(content=text, usage_metadata=usage, response_metadata=metadata)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        return self._generate(messages, stop, **kwargs)
+        return self._generate(messages, **kwargs)
 
-    def _chunks(self, messages: list[BaseMessage], given: Mapping[str, Any]) -> Iterator[ChatGenerationChunk]:
-        text, usage, metadata = self._answered(messages, given)
+    def _stream(
+        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        text, usage, metadata = self._answered(messages, kwargs)
         for word in re.findall(r"\S+\s*|\s+", text):
             yield ChatGenerationChunk(message=AIMessageChunk(content=word))
         last = AIMessageChunk(content="", usage_metadata=usage, response_metadata=metadata, chunk_position="last")
         yield ChatGenerationChunk(message=last)
 
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages, kwargs):
-            if run_manager:
-                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
-            yield chunk
-
     async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages, kwargs):
-            if run_manager:
-                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+        for chunk in self._stream(messages, **kwargs):
             yield chunk
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
@@ -274,9 +249,7 @@ def _on_text(messages: list[BaseMessage], seed: int) -> Prompt:
     """
     text = next((str(m.text).strip() for m in reversed(messages) if m.type == "human"), "")
     if not text or _TASK in text:
-        raise ModelError(
-            "the prompt is mere text, from which no task can be taken" if text else "no message of a user's has words",
-            model=MODEL_NAME,
-            remedy="Give the offline model the very messages of persimchat.prompts.render, or a topic.",
-        )
+        mere = "the prompt is mere text, from which no task can be taken"
+        remedy = "Give the offline model the very messages of persimchat.prompts.render, or a topic."
+        raise ModelError(mere if text else "no message of a user's has words", model=MODEL_NAME, remedy=remedy)
     return Prompt("utterance", seed=seed, topic=text)

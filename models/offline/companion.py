@@ -22,6 +22,7 @@ from .material import (
     short_name,
     slots,
     spoken,
+    substituted,
     took_leave,
 )
 from .persona_facts import address, facts_of, life_lines
@@ -69,8 +70,7 @@ def companion_words(prompt: Prompt) -> str:
 def _parts(talk: _Talk) -> list[str]:
     """The sentences by the first rule that applies, from the end of the talk to small talk."""
     known, heard, tone, leaves = talk.known, talk.heard, tone_of(talk.heard), "leaves_cold" if talk.shy else "leaves"
-    answers = {"apology": "forgives", "thanks": "thanked", "praise": "praised", "presses": "pressed"}
-    values = talk.prompt.values
+    values, answers = talk.prompt.values, read(FILE)["deck_for"]
     if values.get("hostile_end"):
         return [talk.pick("walks_off")]
     if values.get("closing"):
@@ -137,8 +137,7 @@ def _notes(talk: _Talk) -> list[str]:
     if claim.form == "name":
         return [talk.pick("named", name_told=claim.value)]
     noted = talk.pick("corrected" if claim.correction else "noted", said=claim.told_back())
-    forms = {"works": "job", "job": "job", "home": "home", "likes": "likes", "dislikes": "dislikes"}
-    asks = forms.get(claim.form, "other")
+    asks = read(FILE)["asks_about"].get(claim.form, "other")
     if claim.form == "called" and claim.path:
         asks = "beast" if facts.is_beast(claim.path[-1]) else "kin" if facts.is_kin(claim.path[-1]) else "other"
     return [noted] if talk.shy else [noted, talk.pick("asks", asks)]
@@ -157,11 +156,10 @@ def _greets(talk: _Talk) -> list[str]:
 def _life(talk: _Talk) -> str:
     """Something from the agent's life that was not told lately; empty if nothing is left."""
     about = facts_of(talk.prompt)
-    values = {"job": about.as_noun, "place": about.place, "pastime": about.pastime}
     told = [line.partition("|")[0].strip() for line in life_lines(about, talk.prompt.seed, talk.known.person)]
     # Lines without slots speak of the topic of a conversation.
-    own = [line for line in told if slots(line) and all(values.get(slot) for slot in slots(line))]
-    return talk.decks.pick("life", [line for line in own if talk.decks.fresh(line)], talk.step, values)
+    own = [line for line in told if slots(line) and all(about.slots.get(slot) for slot in slots(line))]
+    return talk.decks.pick("life", [line for line in own if talk.decks.fresh(line)], talk.step, about.slots)
 
 
 def _from_blocks(talk: _Talk) -> list[str]:
@@ -206,7 +204,7 @@ def _told_by_blocks(talk: _Talk) -> dict[str, str]:
         "does": "" if first.endswith("ing") else does,
         "people": listed(people[:3]),
         "seen": listed([*things[:4], *people[:2]]),
-        "mood": moods.get({"sadness": "sad"}.get(known.emotion, known.emotion), moods["neutral"]),
+        "mood": moods.get(known.emotion, moods["neutral"]),
         "trusts": read(FILE)["trusts"].get(known.manner, ""),
         "times": "once" if known.talks == 1 else f"{known.talks} times" if known.talks else "",
         "introduced": "our" * known.introduced,
@@ -245,5 +243,4 @@ def _of_oneself(talk: _Talk, told: str) -> str:
 
     told = first_person(told, talk.prompt.name)
     told = re.sub(r"\b(?:She|He|she|he)\s+((?:once|still|never|also|often|always|only)\s+)?([a-z]+)", verb, told)
-    own = {"her": "my", "his": "my", "him": "me", "herself": "myself", "himself": "myself"}
-    return re.sub(r"\b(?:her|his|him|herself|himself)\b", lambda found: own[found[0]], told)
+    return substituted(told, FILE, "of_oneself")

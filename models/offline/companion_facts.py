@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from .material import capitalised, read, substituted, word_list
 from .prompt import STRANGER, Known, KnownFact
@@ -17,9 +17,7 @@ from .prompt import STRANGER, Known, KnownFact
 FILE: Final = "companion_facts"
 LONGEST_QUOTE: Final = 200
 _LONGEST_VALUE: Final = 100
-_PLURALS: Final = frozenset({"children", "parents", "people", "twins", "mice"})
 _SENTENCE: Final = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof)\.|(?<=\d)[.](?=\d)|[^.!?…\n])*(?:[.!?…]+|\n|$)")
-_GENDERS: Final = {"she": "female", "her": "female", "he": "male", "his": "male"}
 
 Path = tuple[str, ...]
 """Of whom or what: () the teller, ("sister",) the teller's sister, ("sister", "dog") her dog."""
@@ -83,29 +81,28 @@ def is_kin(noun: str) -> bool:
 
 
 def _is_living(noun: str) -> bool:
-    return is_kin(noun) or is_beast(noun) or _head(noun) in _PLURALS
+    return is_kin(noun) or is_beast(noun) or _head(noun) in words("plurals")
 
 
 def _plural(noun: str) -> bool:
     last = _head(noun)
-    return last in _PLURALS or (last.endswith("s") and _singular(last) != last)
+    return last in words("plurals") or (last.endswith("s") and _singular(last) != last)
 
 
 def _last_meant(pronoun: str, paths: Sequence[Path]) -> Path:
     """Of whom a pronoun speaks: the last one that it fits for certain, else the last one that it may fit."""
 
     def fit(noun: str) -> int:
-        last, wanted = _singular(_head(noun)), _GENDERS.get(pronoun.casefold())
+        last, wanted = _singular(_head(noun)), read(FILE)["pronouns"][pronoun.casefold()]
         gender = next((one for one in ("female", "male") if last in words(one)), "")
-        if wanted:
+        if wanted in ("female", "male"):
             return 2 if gender == wanted else int(_is_living(noun) and not gender)
-        if pronoun.casefold() in ("it", "its"):
+        if wanted == "thing":
             return 0 if gender else 1 if is_kin(noun) else 2
         return 2 if _plural(noun) else 1
 
-    ranked = [(fit(path[-1]), place) for place, path in enumerate(paths) if path]
-    best = max(ranked, default=(0, 0))
-    return paths[best[1]] if best[0] else ()
+    found, place = max(((fit(path[-1]), place) for place, path in enumerate(paths) if path), default=(0, 0))
+    return paths[place] if found else ()
 
 
 def _chain(parts: Sequence[str]) -> str:
@@ -114,8 +111,7 @@ def _chain(parts: Sequence[str]) -> str:
     return " ".join((*owners, parts[-1]))
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """Something that is told.
 
     Attributes:
@@ -178,8 +174,7 @@ def claims_in(text: str, before: Sequence[Claim] = (), mentioned: Sequence[Path]
         before: what they told before, oldest first; corrections and pronouns refer to it.
         mentioned: what was spoken of before, oldest first.
     """
-    found: list[Claim] = []
-    spoken = list(mentioned)
+    found, spoken = list[Claim](), list(mentioned)
     for sentence in sentences(text):
         if sentence.endswith("?") or _named("supposed").match(sentence):
             continue
@@ -187,7 +182,7 @@ def claims_in(text: str, before: Sequence[Claim] = (), mentioned: Sequence[Path]
         plain = re.sub(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.", r"\1", " ".join(sentence.split()))
         corrects, quote = bool(_named("corrects").match(plain)), sentence[:LONGEST_QUOTE].rstrip()
         new = [
-            replace(claim, quote=quote, correction=corrects or claim.correction)
+            claim._replace(quote=quote, correction=corrects or claim.correction)
             for claim in _in_sentence(plain, [*before, *found], spoken, corrects=corrects)
         ]
         found += new
@@ -201,21 +196,17 @@ def _claims_alone(text: str) -> tuple[Claim, ...]:
 
 
 def _in_sentence(sentence: str, before: Sequence[Claim], spoken: Sequence[Path], *, corrects: bool) -> Iterator[Claim]:
-    made: list[Claim] = []
-    plain = sentence
+    made, plain, taken = list[Claim](), sentence, list[range]()
     for match in reversed(list(_named("apposed").finditer(sentence))):  # "my brother Karel"
         path = _path(match["x"])
         if path and _is_living(path[-1]) and (value := _value(match["v"])):
             made.insert(0, Claim(path, "called", value))
             plain = plain[: match.end("x")] + plain[match.end("v") :]
-    taken: list[range] = []
     for form, pattern in (entry for row in read(FILE)["told"] for entry in row.items()):
         for match in _pattern(pattern).finditer(plain):
-            span = range(*match.span())
-            if any(span.start < other.stop and other.start < span.stop for other in taken):
-                continue
-            if (claim := _claim(form, match, [*before, *made], spoken)) is not None:
-                taken.append(span)
+            free = all(match.end() <= other.start or other.stop <= match.start() for other in taken)
+            if free and (claim := _claim(form, match, [*before, *made], spoken)) is not None:
+                taken.append(range(*match.span()))
                 made.append(claim)
     made.sort(key=lambda claim: sentence.find(claim.value))
     instead = _instead(sentence, [*before, *made])
@@ -252,10 +243,10 @@ def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Seq
         kind = "" if _head(value) in words("unnamed") else "nationality" if nation else "name"
     elif form == "is":
         kind = _being(path, value)
-    elif (form == "job" and _head(value) in words("unkind")) or (
-        form in ("likes", "dislikes") and _named("object").match(value)
-    ):
-        kind = ""
+    elif form == "job":
+        kind = "" if _head(value) in words("unkind") else form
+    elif form in ("likes", "dislikes"):
+        kind = "" if _named("object").match(value) else form
     return Claim(path, kind, value) if kind else None
 
 
@@ -277,7 +268,7 @@ def _instead(sentence: str, before: Sequence[Claim]) -> Claim | None:
         old, new = _value(match["old"]), _value(match["v"])
         for claim in reversed(before):
             if new and _same(claim.value, old) and not _same(new, old):
-                return replace(claim, value=new, correction=True)
+                return claim._replace(value=new, correction=True)
     return None
 
 
@@ -290,7 +281,7 @@ def _bare(sentence: str, before: Sequence[Claim]) -> Claim | None:
         preposition = re.match(r"(?:in|at|as|near|on|an?) ", claim.value)
         bare = claim.value[preposition.end() :] if preposition else claim.value
         if value and (claim.form in ("called", "name") or bare[:1].isupper() or not named):
-            return replace(claim, value=value if not (named and preposition) else preposition.group() + value)
+            return claim._replace(value=value if not (named and preposition) else preposition.group() + value)
     return None
 
 
@@ -350,8 +341,7 @@ def first_person(statement: str, name: str) -> str:
     return re.sub(r"\byou\b", "I", re.sub(r"\byour\b", "my", second_person(statement, name)))
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A question about what a person has told.
 
     Attributes:
@@ -407,12 +397,8 @@ def _asked(sentence: str, mentioned: Sequence[Path]) -> list[Asked]:
 
 def _noun_of(match: re.Match[str]) -> str:
     """The noun phrase of a question, up to the first word that belongs to none."""
-    kept: list[str] = []
-    for word in (match["x"] or match["m"] or match["k"] or match["h"]).split():
-        if word.casefold() in words("no_noun"):
-            break
-        kept.append(word)
-    return " ".join(kept)
+    found = (match["x"] or match["m"] or match["k"] or match["h"]).split()
+    return " ".join(takewhile(lambda word: word.casefold() not in words("no_noun"), found))
 
 
 def _of_attribute(path: Path, form: str, rest: str) -> Asked:
@@ -430,7 +416,7 @@ def claim_of(fact: KnownFact, person: str) -> Claim:
         found = _claims_alone(text if text.endswith((".", "!")) else f"{text}.")
         same = [claim for claim in found if claim.subject.casefold() == fact.subject.casefold()]
         if found:
-            return replace((same or found)[0], correction=False)
+            return (same or found)[0]._replace(correction=False)
     subject = fact.subject or fact.statement
     return Claim((), "told", fact.statement, fact.quote, told_of=subject, teller=teller)
 
@@ -484,16 +470,11 @@ def _fits(asked: Asked, claim: Claim) -> bool:
         longer, form = (asked.path, claim.form) if asked.path else (claim.path, asked.form)
         named = (asked.form if asked.path else claim.form) in ("any", "is")
         return named and len(longer) == 1 and _same_thing(longer[0], _form(form)[0])
-    if not all(map(_near, asked.path, claim.path)):
-        return False
+    for noun, told in zip(asked.path, claim.path, strict=True):  # "dog" may be asked for, and "old dog" told
+        if not _same_thing(noun, " ".join(told.split()[-len(noun.split()) :])):
+            return False
     kinds = {"called": ("called", "is"), "job": ("job", "works")}
     return asked.form == "any" or claim.form in kinds.get(asked.form, (asked.form,))
-
-
-def _near(asked: str, told: str) -> bool:
-    """Whether a noun phrase of a question is one that was told, or its last words ("dog" for "old dog")."""
-    few = len(asked.split())
-    return _same_thing(asked, " ".join(told.split()[-few:]))
 
 
 def _shares(asked: Asked, claim: Claim, person: str) -> bool:

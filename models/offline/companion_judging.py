@@ -27,8 +27,10 @@ from .material import (
     permutation,
     read,
     short_name,
+    table,
     took_leave,
     without_markup,
+    word_list,
 )
 from .persona_facts import facts_of
 from .prompt import Answer, Known, Prompt
@@ -37,9 +39,6 @@ FILE: Final = "companion"
 TELLS: Final = "told something of themselves:"
 """With these words the percept of a disclosure begins; later ones are not the first."""
 HOSTILE: Final = ("threat", "insult", "swearing")
-_BY_TRUST: Final = ((2, "annoyed"), (5, "acquaintance"), (8, "friend"), (10, "close_friend"))
-_MOVES: Final = frozenset({"unknown", "known_by_name", "acquaintance", "friend", "close_friend", "annoyed"})
-"""Types of relationship that a talk may change; others (kin, rivals) stay as they are."""
 _LEAST_FACT: Final = 5
 """The importance of the least important facts."""
 
@@ -144,8 +143,8 @@ def emotion(prompt: Prompt) -> Answer:
 
 def _importance_of(event: str) -> int:
     """How important an event is, 0 to 10, by its words."""
-    rated = (("idle", 0), ("grave", 9), ("serious", 6), ("arriving", 4), ("leaving", 3))
-    return next((importance for name, importance in rated if pattern(name).search(event)), 2)
+    rated = read(FILE)["importance"].items()
+    return next((int(importance) for name, importance in rated if pattern(name).search(event)), 2)
 
 
 def events_in(prompt: Prompt) -> list[str]:
@@ -318,13 +317,13 @@ def _talked_of(texts: Iterable[str]) -> list[str]:
 
 def _relationship(known: Known, tones: Sequence[str]) -> str:
     """A type of relationship: by trust where the prompt shows it, else by the tone of the talk; kin stay kin."""
-    if known.type not in _MOVES:
+    trust, met = known.trust, "acquaintance" if known.type in ("unknown", "known_by_name") else known.type
+    if known.type not in word_list("ties", FILE):
         return known.type
-    if known.trust is not None:
-        return next(name for most, name in _BY_TRUST if known.trust <= most)
+    if trust is not None:
+        return str(next(name for name, most in read(FILE)["by_trust"].items() if trust <= most))
     if sum(tone in HOSTILE for tone in tones) > 1:
         return "annoyed"
-    met = "acquaintance" if known.type in ("unknown", "known_by_name") else known.type
     return "friend" if met == "acquaintance" and sum(tone in ("thanks", "praise") for tone in tones) > 1 else met
 
 
@@ -367,11 +366,6 @@ def _apart(points: Iterable[_Point], others: Sequence[_Point] = ()) -> list[_Poi
     return kept
 
 
-def _start(clock: str, wakes: int) -> int:
-    """Minutes after midnight of the day on which an agent wakes up."""
-    return minutes_of(clock) + (_DAY if minutes_of(clock) < wakes else 0)
-
-
 def day_plan(prompt: Prompt) -> Answer:
     """`DayPlan`: five to eight entries in order, inside waking hours; appointments at their times."""
     values, about = prompt.values, facts_of(prompt)
@@ -389,33 +383,28 @@ def day_plan(prompt: Prompt) -> Answer:
     if about.child or about.teen or "student" in about.domains:
         work = "is busy at school"
     after = next((f"keeps a promise: {one}"[:200] for one in values.get("promises", ())), "goes for a walk")
-    by_night = wakes >= 12 * 60  # who gets up in the afternoon works in the night
-    usual = [
-        _Point(wakes, "gets up and has breakfast", home),
-        _Point(22 * 60 if by_night else wakes + 60, work, at_work),
-        _Point(26 * 60 if by_night else 12 * 60 + 30, "eats at work" if by_night else "eats at midday", at_work),
-        _Point(27 * 60 if by_night else 13 * 60 + 30, work, at_work),
-        _Point(wakes + 60 if by_night else 17 * 60 + 30, after, home),
-        _Point(19 * 60, "has supper and rests", home),
-        _Point(ends - 90, "tidies up and gets ready for the night", home),
-    ]
+    begins, where, usual = {"wakes": wakes, "ends": ends, "at": 0}, {"home": home, "work": at_work}, list[_Point]()
+    # Who gets up in the afternoon works in the night.
+    for when, activity, place in table(FILE, "days", "night" if wakes >= 12 * 60 else "day"):
+        first, minutes = when.split()
+        does = filled(activity, {"work": work, "after": after})
+        usual.append(_Point(begins[first] + int(minutes), does, where[place]))
     usual = _apart(sorted(one for one in usual if wakes <= one.start <= ends - _APART))
-    given = (
-        _Point(_start(one["start"], wakes), one["activity"], _place_for(one["activity"], places, home), one["minutes"])
-        for one in habit.entries
-        if one["activity"] != FREE
-    )
-    meetings = _apart(one for one in given if wakes + _APART <= one.start <= ends - _APART)[: _MOST - _LEAST]
+    meetings = []
+    for start, does, minutes in ((minutes_of(v["start"]), v["activity"], v["minutes"]) for v in habit.entries):
+        start += _DAY if start < wakes else 0
+        if does != FREE and wakes + _APART <= start <= ends - _APART:
+            meetings.append(_Point(start, does, _place_for(does, places, home), minutes))
+    meetings = _apart(meetings)[: _MOST - _LEAST]
     points = sorted([*_apart(usual, meetings)[: _MOST - len(meetings)], *meetings])
     while len(points) < _LEAST:  # the longest entry is divided
         until = [*(point.start for point in points[1:]), ends]
         widest = max(range(len(points)), key=lambda place: until[place] - points[place].start)
         points.insert(widest + 1, _Point((points[widest].start + until[widest]) // 30 * QUARTER, FREE, home))
-    entries = []
-    for point, until_ in zip(points, [*(point.start for point in points[1:]), ends], strict=True):
-        minutes = min(until_ - point.start, point.minutes or ends)
-        start = clock_of(point.start)
-        entries.append({"start": start, "minutes": minutes, "activity": point.activity, "place": point.place})
+    entries = [
+        {"start": clock_of(start), "minutes": min(end - start, minutes or ends), "activity": activity, "place": place}
+        for (start, activity, place, minutes), end in zip(points, [*(p.start for p in points[1:]), ends], strict=True)
+    ]
     return {"wakes": clock_of(wakes), "sleeps": clock_of(sleeps), "entries": entries}
 
 

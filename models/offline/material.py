@@ -14,9 +14,8 @@ import hashlib
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...state import document
 from ...state.minds.addressing import addressees
@@ -60,6 +59,14 @@ def deck(file: str, *keys: str) -> tuple[str, ...]:
     return lines(entry)
 
 
+T = TypeVar("T")
+
+
+def turned(items: Sequence[T], start: int) -> list[T]:
+    """The items from a place on, and behind the last one from the first."""
+    return [items[(start + place) % len(items)] for place in range(len(items))]
+
+
 @cache
 def table(file: str, *keys: str) -> tuple[tuple[str, ...], ...]:
     """A list of lines with bars in them, each as its parts."""
@@ -84,15 +91,10 @@ def matching(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})", re.IGNORECASE)
 
 
-@cache
-def _substitutions(file: str, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), instead) for pattern, instead in read(file)[key])
-
-
 def substituted(text: str, file: str, key: str) -> str:
     """The text after a list of substitutions of the material: pattern and what stands in its place."""
-    for pattern, instead in _substitutions(file, key):
-        text = pattern.sub(instead, text)
+    for pattern, instead in read(file)[key]:
+        text = re.sub(pattern, instead, text)
     return text
 
 
@@ -225,8 +227,7 @@ def spoken(sentences: Sequence[str], register: str) -> str:
     return text if text and text[-1] in ".!?…" else f"{text}."
 
 
-@dataclass(frozen=True)
-class Decks:
+class Decks(NamedTuple):
     """All decks of one conversation, at one turn.
 
     Attributes:
@@ -251,8 +252,7 @@ class Decks:
         if not phrases:
             return ""
         order = permutation(len(phrases), self.seed, self.topic, deck, step // len(phrases))
-        start = step % len(phrases)
-        turned = (for_register(phrases[i], self.register) for i in order[start:] + order[:start])
-        usable = [p for p in turned if p is not None and all(values.get(s) for s in slots(p))]
+        due = (for_register(phrases[place], self.register) for place in turned(order, step))
+        usable = [p for p in due if p is not None and all(values.get(s) for s in slots(p))]
         found = next((p for p in usable if self.fresh(p)), next(iter(usable), None))
         return filled(found, values) if found else ""

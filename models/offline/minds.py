@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from math import prod
 from typing import Final
 
 from ...state.minds.emotion import EMOTIONS
@@ -33,12 +34,6 @@ _FADES: Final = 0.5
 """The same part for surprise, which passes quickly."""
 _MOST: Final = 3.0
 """The most levels by which one utterance changes an emotion."""
-_EVIDENCE: Final = {
-    "matter": ("topic", "perception"),
-    "myself": ("profile", "social_goals", "plan"),
-    "talk": ("perception",),
-}
-"""The kinds of memories that an insight rests on."""
 
 
 class Hearing:
@@ -51,6 +46,7 @@ class Hearing:
         stance: of the hearer.
         led: the speaker is the moderator, who takes no part.
         theirs: index of the position that the words support, None if it cannot be determined.
+        questions: the words ask something.
         asked: the words ask the hearer something.
         valence: of the hearer's relationship to the speaker, -1, 0 or 1.
         agreement: from -1 (against the hearer's position, or a reproof) over 0 to 1 (for it).
@@ -63,14 +59,11 @@ class Hearing:
         self.led = prompt.leads(self.heard.speaker)
         self.theirs = None if self.led else position_in(self.heard.text, self.topic)
         # A question asks those whom it names, or all if it names nobody. A moderator's question asks its addressees.
-        self.asked = self.says("?") and (self.heard.addressed or (self.led and not self.heard.addressees))
+        self.questions = "?" in self.heard.text
+        self.asked = self.questions and (self.heard.addressed or (self.led and not self.heard.addressees))
         relation = prompt.relation_to(self.heard.speaker)
         self.valence = relation.valence if relation else 0
         self.agreement = 0.0 if self.heard.own else self._agreement()
-
-    def says(self, mark: str) -> bool:
-        """Whether a mark is in the words."""
-        return mark in self.heard.text
 
     def has(self, pattern: str) -> bool:
         """Whether words of a pattern are in the words."""
@@ -159,9 +152,7 @@ def _temper(
                 values[emotion] += shift
     for emotion in ("happiness", "surprise"):
         rest[emotion] += 0.6 * child
-    left = 1.0
-    for group, part in table["softens"].items():
-        left *= part if group in groups else 1.0
+    left = prod(part for group, part in table["softens"].items() if group in groups)
     spirits = 1.1 + sum(shift for group, shift in table["spirits"].items() if group in groups)
     return {e: max(0.0, v) for e, v in rest.items()}, {e: left * v for e, v in takes.items()}, spirits
 
@@ -182,17 +173,16 @@ def emotion(prompt: Prompt) -> Answer:
     event: Mapping[str, float] = {}
     reason = f"{me} comes to it in their usual temper."
     if prompt.heard and prompt.emotions:
-        event = _event(a, *temper, prompt) if not a.heard.own else dict.fromkeys(EMOTIONS, 0.0)
+        event = dict.fromkeys(EMOTIONS, 0.0) if a.heard.own else _event(a, *temper, prompt)
         what = "was in line with" if a.agreement > 0.15 else "went against" if a.agreement < -0.15 else "hardly touched"
         to_me = ", and was meant for them" if a.heard.addressed else ""
         reason = f"What {short_name(a.heard.speaker)} said {what} what {me} holds{to_me}."
         reason = f"{me} has had their say, and the feeling settles." if a.heard.own else reason
     draw, state = prompt.draw("feeling"), {}
-    for one in EMOTIONS:
-        value = rest[one]
+    for one, value in rest.items():
         if event:
             before = prompt.emotions.get(one, 0)
-            pull = (_FADES if one == "surprise" else _RETURN) * (rest[one] - before)
+            pull = (_FADES if one == "surprise" else _RETURN) * (value - before)
             value = before + pull + max(-_MOST, min(_MOST, event[one]))
         # The fraction is the chance to round up, so that slow changes are not lost.
         whole = int(value // 1)
@@ -262,9 +252,9 @@ def openness_to(group: tuple[int, float] | None, mine: Stance, positions: int) -
     if position == mine.mine:
         return 8.0 + 2.0 * share
     distance = abs(anchor(position, positions) - mine.opinion)
-    return (
-        4.0 + 2.0 * (1.0 - distance / bound) + share if distance <= bound else max(0.0, 3.0 - 4.0 * (distance - bound))
-    )
+    if distance <= bound:
+        return 4.0 + 2.0 * (1.0 - distance / bound) + share
+    return max(0.0, 3.0 - 4.0 * (distance - bound))
 
 
 def openness(prompt: Prompt) -> Answer:
@@ -318,13 +308,13 @@ def perception(prompt: Prompt) -> Answer:
     whom = short_name(", ".join(heard.addressees)) if heard.addressees else ""
     if prompt.closing and material.took_leave(heard.text):
         parts.append("took leave")
-    elif a.says("?"):
+    elif a.questions:
         parts.append(f"asked {whom or 'the group'} a question")
     elif whom:
         parts.append(f"{'contradicted' if a.has('contradicting') else 'turned to'} {whom}")
     score = 2.4 + 2.0 * heard.addressed + 2.0 * abs(a.agreement) + 0.8 * abs(a.valence) - 0.6 * heard.own
     score += 0.25 * max(0, max(heard.emotion.values(), default=0) - 4)
-    score += 0.6 * a.says("?") - 0.8 * (material.count(heard.text) < 6)
+    score += 0.6 * a.questions - 0.8 * (material.count(heard.text) < 6)
     whispered = " in a whisper" if heard.whispered else ""
     return {
         "theme": f"{short_name(heard.speaker)} {listed(parts)}{whispered}, on {a.topic.head}.",
@@ -340,11 +330,9 @@ def memory_filtering(prompt: Prompt) -> Answer:
     strong = max(prompt.emotions.values(), default=0) >= 6
     score = leaving.importance / 10 + 0.15 * touched + 0.1 * strong + 0.1 * (leaving.kind != "perception")
     similarity = round(prompt.values.get("similarity", 0.0), 2)
-    if similarity >= 0.9 or (similarity >= 0.7 and score < 0.6):
-        return {"reasoning": "Long-term memory already holds nearly the same.", "keep": False}
-    if score >= 0.3:
-        return {"reasoning": "It matters enough and is not yet in long-term memory.", "keep": True}
-    return {"reasoning": "It is small talk that will not be missed.", "keep": False}
+    known = similarity >= 0.9 or (similarity >= 0.7 and score < 0.6)
+    kind = "known" if known else "kept" if score >= 0.3 else "missed"
+    return {"reasoning": read("thoughts")["filtering"][kind], "keep": kind == "kept"}
 
 
 def action(prompt: Prompt) -> Answer:
@@ -353,14 +341,13 @@ def action(prompt: Prompt) -> Answer:
     kinds = [memory.kind for memory in prompt.memories]
     much = kinds.count("perception") > 3 * (1 + kinds.count("reflection") // 5)
     strong = max(prompt.emotions.values(), default=0) >= 7
-    shifting = a.stance.mine != a.stance.before or a.stance.mine != a.stance.earlier
     late = prompt.limit > 0 and prompt.turn / prompt.limit > 0.5
     reasons = [
         (not prompt.plan, "There is no plan for this conversation yet.", "plan"),
         (a.heard.addressed, "An answer is expected, so the next step has to be thought out.", "plan"),
         (strong, "The feeling is strong and wants to be understood.", "reflect"),
         (much, "Much has been heard and not yet digested.", "reflect"),
-        (shifting, "The own view is shifting, so the plan no longer fits.", "plan"),
+        (a.stance.shifts, "The own view is shifting, so the plan no longer fits.", "plan"),
         (late, "The plan still holds, so there is time to think back.", "reflect"),
         (True, "The plan wants a next step.", "plan"),
     ]
@@ -370,8 +357,7 @@ def action(prompt: Prompt) -> Answer:
 def replans(prompt: Prompt) -> bool:
     """Whether a plan is due: there is none yet, an answer is expected, or the own view shifts."""
     a = Hearing(prompt)
-    shifting = a.stance.mine != a.stance.before or a.stance.mine != a.stance.earlier
-    return not prompt.plan or a.heard.addressed or shifting
+    return not prompt.plan or a.heard.addressed or a.stance.shifts
 
 
 class _Thoughts:
@@ -434,7 +420,7 @@ def reflection(prompt: Prompt) -> Answer:
         evidence = by_person.get(about, [])
         held = Counter(p for m in evidence if (p := position_in(m.theme, a.topic)) is not None)
         if not about:
-            chosen = [m for m in numbered if m.kind in _EVIDENCE[kind]]
+            chosen = [m for m in numbered if m.kind in read("thoughts")["evidence"][kind]]
             evidence = sorted(chosen or numbered, key=lambda m: -m.importance)
         spoke_for = a.topic.positions[held.most_common(1)[0][0]] if held else ""
         values = {**thoughts.values, "person": short_name(about), "held": spoke_for}
@@ -470,30 +456,25 @@ def planning(prompt: Prompt) -> Answer:
     adversarial = a.stance.temper.adversarial
     shifted = bool(prompt.form) and a.stance.earlier != a.stance.mine and not adversarial
     about = "plan_shift" if shifted else "plan_adversarial" if adversarial else "plan"
-    kinds = {
-        "progress": stage,
-        "identity": "identity",
-        "reaction": f"react_{kind if react else 'none'}",
-        "theme": about,
-    }
+    decks = [stage, "identity", f"react_{kind if react else 'none'}", about]
     if prompt.closing:
-        kinds |= {"progress": "progress_closing", "theme": "plan_closing"}
+        decks = ["progress_closing", "identity", f"react_{kind if react else 'none'}", "plan_closing"]
     if a.facts.onlooker:
-        judged = {"identity": "identity_judge", "reaction": "react_judge", "theme": "plan_judge"}
-        kinds, react, kind = {"progress": early or "progress_judge", **judged}, False, ""
+        decks = [early or "progress_judge", "identity_judge", "react_judge", "plan_judge"]
+        react, kind = False, ""
     values = {"job": a.facts.as_noun, "rival": a.topic.positions[a.stance.earlier] if shifted else ""}
-    plan = {name: thoughts.pick(chosen, **values) for name, chosen in kinds.items()}
+    progress, identity, reaction, theme = (thoughts.pick(chosen, **values) for chosen in decks)
     # The agent keeps its identity unless its position has changed since.
     keeps = prompt.identity and position_in(prompt.identity, a.topic) in (None, a.stance.mine) and not a.facts.onlooker
     keywords = [k[:80].strip() for k in dict.fromkeys((thoughts.values["mine"], thoughts.values["gist"])) if k]
     goals = list(dict.fromkeys(goal[:1000].strip() for goal in prompt.goals if goal.strip()))[:5]
     return {
-        "progress": plan["progress"],
-        "identity": prompt.identity[:900] if keeps else plan["identity"],
+        "progress": progress,
+        "identity": prompt.identity[:900] if keeps else identity,
         "react": react,
-        "reaction": plan["reaction"],
+        "reaction": reaction,
         "goals": goals,
-        "theme": capitalised(plan["theme"]),
-        "keywords": content_words(plan["theme"], 3) if a.facts.onlooker else keywords,
+        "theme": capitalised(theme),
+        "keywords": content_words(theme, 3) if a.facts.onlooker else keywords,
         "importance": 5 + (kind == "oppose" and react) + 2 * bool(goals and not a.facts.onlooker),
     }

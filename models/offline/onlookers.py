@@ -160,8 +160,7 @@ def is_conditional(position: str) -> bool:
 def judge(prompt: Prompt) -> Answer:
     """`Verdict`."""
     group = _Group(prompt)
-    held = group.held
-    most = max(group.holders, key=lambda answer: len(group.holders[answer]), default="")
+    held, most = group.held, max(group.holders, key=lambda answer: len(group.holders[answer]), default="")
     unknown = [m for m in group.members if m.name not in held]
     reluctant = [m for m in group.members if m.openness is not None and m.openness < READY]
     agreed = len(group.holders) == 1 and not unknown
@@ -179,8 +178,7 @@ def judge(prompt: Prompt) -> Answer:
         reasoning = filled(draw.choice(deck("debate", "judge", "conditional" if conditions else kind)), values)
 
     def position(member: Member) -> Answer:
-        own = held.get(member.name)
-        if own is None:
+        if (own := held.get(member.name)) is None:
             said = _said("unknown" if member.utterances else "quiet")
             return {"agent": member.name, "position": said, "agrees": False}
         said = _said("came" if own.before else "position", answer=own.label, before=own.before)
@@ -230,10 +228,8 @@ def progress(prompt: Prompt, topic: Topic) -> str:
     """Whether the debate is "progressing" (a position changed, or its later half has new reasons) or "circling"."""
     said = [text for _, _, text in utterances_known(prompt)]
     half = len(said) // 2
-    positions: dict[str, set[int]] = {}
-    for told in timeline(prompt, topic):
-        positions.setdefault(told.speaker, set()).add(nearest(told.place, len(topic.positions)))
-    if half < 2 or any(len(held) > 1 for held in positions.values()):
+    held = {(told.speaker, nearest(told.place, len(topic.positions))) for told in timeline(prompt, topic)}
+    if half < 2 or len(held) > len({speaker for speaker, _ in held}):
         return "progressing"
     earlier = {word.casefold() for text in said[:half] for word in content_words(text, 60)}
     new = sum(_is_reason(text, earlier, topic) for text in said[half:])
@@ -294,18 +290,15 @@ def _index(answered: Answered, topic: Topic) -> int | None:
 
 def _stance(prompt: Prompt, topic: Topic) -> Stance:
     """A participant's opinion after the last round: their own answer, moved by the others' answers."""
-    temper = temper_of(prompt.traits, prompt.goals)
+    temper, opinion = temper_of(prompt.traits, prompt.goals), starting_opinion(prompt, topic)
     answers = topic.answers or topic.positions
     n = len(answers)
-    opinion = starting_opinion(prompt, topic)
-    own = next((i for a in prompt.answers if a.own and (i := _index(a, topic)) is not None), None)
-    if own is not None:
-        opinion = kept(opinion, own, n)
+    given = [(a.own, i) for a in prompt.answers if (i := _index(a, topic)) is not None]
+    own = next((index for is_own, index in given if is_own), None)
+    opinion = opinion if own is None else kept(opinion, own, n)
     before = nearest(opinion, n)
-    for other in prompt.answers:
-        index = None if other.own else _index(other, topic)
-        if index is not None:
-            opinion = updated(opinion, anchor(index, n), temper)
+    for index in (index for is_own, index in given if not is_own):
+        opinion = updated(opinion, anchor(index, n), temper)
     mine = nearest(opinion, n)
     if opposes := plain(prompt.values.get("opposes") or ""):  # the nearest position with another answer
         told = position_in(opposes, topic)
@@ -342,8 +335,12 @@ def mad_judge(prompt: Prompt) -> Answer:
     sides = {side: [a for a in answers if a.side == side] for side in ("affirmative", "negative")}
     first, second = (sides["affirmative"] or answers[:1])[-1], (sides["negative"] or answers)[-1]
     one, other = (_given(answered, topic).rstrip(".") or "nothing" for answered in (first, second))
-    weights = {side: sum(map(_weight, given)) for side, given in sides.items()}
-    affirmed = one == other or weights["affirmative"] >= weights["negative"]
+    # Of a side's case count its words, and those that give reasons more.
+    weights = [
+        sum(count(a.text) + 5 * len(word_pattern("reasoned").findall(a.text)) for a in given)
+        for given in sides.values()
+    ]
+    affirmed = one == other or weights[0] >= weights[1]
     best = first if affirmed else second
     decided = one == other or prompt.values.get("last", False)
     kind = "mad_judge" if one == other else "mad_judge_last" if decided else "mad_judge_open"
@@ -361,11 +358,6 @@ def _given(answered: Answered, topic: Topic) -> str:
     """An answer in the debate's own words if it is one of the debate's answers, else as given."""
     index = _index(answered, topic)
     return answered.answer if index is None or topic.answers else _answer(index, topic)
-
-
-def _weight(answered: Answered) -> float:
-    """The size of a side's case: words, and words that give reasons."""
-    return count(answered.text) + 5 * len(word_pattern("reasoned").findall(answered.text))
 
 
 def inconsistency(prompt: Prompt) -> Answer:
@@ -393,8 +385,8 @@ def analysis(prompt: Prompt) -> Answer:
     prompt.need(prompt.heard, "heard")
     a = Hearing(prompt)
     coherence, why = _coherence(a, prompt)
-    scores = {"coherence": coherence, "sentiment": _sentiment(a, prompt), "engagement": _engagement(a, prompt)}
-    sentiment, engagement = scores["sentiment"], scores["engagement"]
+    sentiment, engagement = _sentiment(a, prompt), _engagement(a, prompt)
+    scores = {"coherence": coherence, "sentiment": sentiment, "engagement": engagement}
     tone = "warmly" if sentiment >= 6.5 else "sharply" if sentiment <= 3.5 else "evenly"
     depth = "with much of themselves in it" if engagement >= 6.5 else "briefly" if engagement <= 3.5 else "to the point"
     return {
@@ -446,7 +438,7 @@ def _engagement(a: Hearing, prompt: Prompt) -> float:
     """Engagement, from length, questions, reasons, people addressed, a stated position, and stories from life."""
     words = a.heard.text
     value = 1.6 + 2.6 * min(1.0, count(words) / 30)
-    value += 0.9 * a.says("?") + 0.45 * min(3, len(_PERSONAL.findall(words)))
+    value += 0.9 * a.questions + 0.45 * min(3, len(_PERSONAL.findall(words)))
     value += 0.4 * min(2, len(word_pattern("reasoned").findall(words)))
     value += 0.9 * bool(spoken_to(words, a.heard.speaker, prompt.participants))
     value += 0.8 * (position_in(words, a.topic) is not None)

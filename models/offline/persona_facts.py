@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -19,45 +18,7 @@ from .prompt import Prompt
 _PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The facts about a persona.
-
-    Attributes:
-        name: in full.
-        age: years, None where unknown.
-        child: under 13.
-        teen: 13 to 17.
-        as_noun: "a nurse", "an engineer"; empty if the occupation gives no such phrase.
-        retired: whether they have retired.
-        domains: kinds of work (keys of `occupations` in life.yaml).
-        hobbies: keys of `hobbies` in life.yaml.
-        pastime: a hobby as a phrase after "with", if no kind of hobby fits; else empty.
-        place: where they live, a phrase after "in"; else empty.
-        family: keys of `family` in life.yaml.
-        knowledge: 0 to 5.
-        groups: temper groups that traits and style name (keys of `patterns` in words.yaml).
-        formal: the persona speaks formally by nature.
-        brief: the persona says little.
-        onlooker: they take no part, as a judge.
-    """
-
-    name: str
-    age: int | None
-    child: bool
-    teen: bool
-    as_noun: str
-    retired: bool
-    domains: tuple[str, ...]
-    hobbies: tuple[str, ...]
-    pastime: str
-    place: str
-    family: tuple[str, ...]
-    knowledge: int
-    groups: frozenset[str]
-    formal: bool
-    brief: bool
-    onlooker: bool = False
+_Pairs = tuple[tuple[str, str], ...]
 
 
 def _usable(phrase: str) -> bool:
@@ -88,52 +49,62 @@ def _kinds(key: str, text: str) -> tuple[str, ...]:
     return tuple(name for name, entry in read("life")[key].items() if matching(entry["match"]).search(text))
 
 
+class Facts:
+    """The facts about a persona.
+
+    Attributes:
+        name: in full.
+        age: years, None where unknown.
+        child: under 13.
+        teen: 13 to 17.
+        as_noun: "a nurse", "an engineer"; empty if the occupation gives no such phrase.
+        retired: whether they have retired.
+        domains: kinds of work (keys of `occupations` in life.yaml).
+        hobbies: keys of `hobbies` in life.yaml.
+        pastime: a hobby as a phrase after "with", if no kind of hobby fits; else empty.
+        place: where they live, a phrase after "in"; else empty.
+        family: keys of `family` in life.yaml.
+        groups: temper groups that traits and style name (keys of `patterns` in words.yaml).
+        formal: the persona speaks formally by nature.
+        brief: the persona says little.
+        onlooker: they take no part, as a judge.
+        slots: what the slots of stories from life are filled with.
+    """
+
+    def __init__(self, name: str, description: str, told: _Pairs, traits: tuple[str, ...], style: str) -> None:
+        c = dict(told)
+        found = re.search(r"\d{1,3}", c.get("age", ""))
+        occupation = c.get("occupation", c.get("profession", c.get("job", "")))
+        hobby_text = ", ".join(c[k] for k in ("hobbies", "hobbies and interests", "hobby", "interests") if k in c)
+        fields = read("words")["family_fields"]
+        about = ", ".join(f"{k} {v}" if "child" in k else v for k, v in c.items() if k in fields)
+        family, work, character = _kinds("family", about), occupation or description, " ".join((*traits, style))
+        attached = "partner" in family or "married" in family or "live" in about.casefold()
+        pieces = [p.strip(" .") for p in re.split(r"[,;]| and ", hobby_text) if p.strip()]
+        spare = [p for p in pieces if _usable(p) and not _kinds("hobbies", p)]
+        self.name, self.age = name, int(found.group()) if found else None
+        self.child = self.age is not None and self.age < 13
+        self.teen = self.age is not None and 13 <= self.age < 18
+        self.as_noun = _as_noun(occupation) if occupation else ""
+        self.retired = any(word in work.casefold() for word in ("retired", "pension", "former"))
+        self.domains, self.hobbies = _kinds("occupations", work)[:2], _kinds("hobbies", hobby_text)
+        self.pastime = spare[0][:1].lower() + spare[0][1:] if spare else ""
+        self.place = _place(c.get("residence", c.get("city", c.get("place of residence", ""))))
+        self.family = tuple(name for name in family if not (name == "single" and attached))
+        self.groups = frozenset(g for g in word_list("groups") if word_pattern(g).search(character))
+        self.formal = bool(word_pattern("formal_style").search(style))
+        self.brief = bool(word_pattern("brief_style").search(character))
+        self.onlooker = "takes no part" in description
+        self.slots = {"job": self.as_noun, "place": self.place, "pastime": self.pastime}
+
+
+_cached = lru_cache(maxsize=256)(Facts)
+"""The profile is in every prompt of a persona."""
+
+
 def facts_of(prompt: Prompt) -> Facts:
     """The facts in a prompt about its agent."""
-    told = tuple(prompt.characteristics.items())
-    return _facts(prompt.name, prompt.description, told, prompt.traits, prompt.style, prompt.knowledge)
-
-
-@lru_cache(maxsize=256)
-def _facts(
-    name: str,
-    description: str,
-    characteristics: tuple[tuple[str, str], ...],
-    traits: tuple[str, ...],
-    style: str,
-    knowledge: int | None,
-) -> Facts:
-    """`facts_of`, cached per persona: the profile is in every prompt."""
-    c = dict(characteristics)
-    found = re.search(r"\d{1,3}", c.get("age", ""))
-    age = int(found.group()) if found else None
-    occupation = c.get("occupation", c.get("profession", c.get("job", "")))
-    hobby_text = ", ".join(c[k] for k in ("hobbies", "hobbies and interests", "hobby", "interests") if k in c)
-    about = ", ".join(f"{k} {v}" if "child" in k else v for k, v in c.items() if k in read("words")["family_fields"])
-    family = _kinds("family", about)
-    attached = "partner" in family or "married" in family or "live" in about.casefold()
-    character = " ".join((*traits, style))
-    pieces = [p.strip(" .") for p in re.split(r"[,;]| and ", hobby_text) if p.strip()]
-    spare = [p for p in pieces if _usable(p) and not _kinds("hobbies", p)]
-    work = occupation or description
-    return Facts(
-        name=name,
-        age=age,
-        child=age is not None and age < 13,
-        teen=age is not None and 13 <= age < 18,
-        as_noun=_as_noun(occupation) if occupation else "",
-        retired="retired" in work.casefold() or "pension" in work.casefold() or "former" in work.casefold(),
-        domains=_kinds("occupations", work)[:2],
-        hobbies=_kinds("hobbies", hobby_text),
-        pastime=spare[0][:1].lower() + spare[0][1:] if spare else "",
-        place=_place(c.get("residence", c.get("city", c.get("place of residence", "")))),
-        family=tuple(name for name in family if not (name == "single" and attached)),
-        knowledge=knowledge if knowledge is not None else 3,
-        groups=frozenset(g for g in word_list("groups") if word_pattern(g).search(character)),
-        formal=bool(word_pattern("formal_style").search(style)),
-        brief=bool(word_pattern("brief_style").search(character)),
-        onlooker="takes no part" in description,
-    )
+    return _cached(prompt.name, prompt.description, tuple(prompt.characteristics.items()), prompt.traits, prompt.style)
 
 
 def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
@@ -143,18 +114,14 @@ def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
         facts: of the speaker.
         *conversation: values that distinguish conversations, such as seed and topic.
     """
-    near: list[tuple[str, ...]]
-    general: dict[str, object]
-    if facts.child:
-        near, general = [("hobbies", hobby, "child") for hobby in facts.hobbies], {"child": True}
-    else:
+    working, age = "any_occupation_retired" if facts.retired else "any_occupation", facts.age or 40
+    near: list[tuple[str, ...]] = [("hobbies", one, "child") for one in facts.hobbies]
+    general: dict[str, object] = {"child": True}
+    if not facts.child:
         near = [("occupations", one, "lines") for one in facts.domains if not (facts.teen and one == "student")]
-        near += [("hobbies", one, "lines") for one in facts.hobbies] + [
-            ("family", one, "lines") for one in facts.family
-        ]
-        age = facts.age if facts.age is not None else 40
+        near += [("hobbies", one, "lines") for one in facts.hobbies]
+        near += [("family", one, "lines") for one in facts.family]
         near += [(key,) for key, fits in (("old", age >= 60), ("young", 18 <= age < 32), ("teen", facts.teen)) if fits]
-        working = "any_occupation_retired" if facts.retired else "any_occupation"
         general = {working: facts.as_noun, "place": facts.place, "pastime": facts.pastime, "anybody": True}
     close = [line for keys in near for line in deck("life", *keys)]
     far = [line for key, fits in general.items() if fits for line in deck("life", key)]

@@ -31,6 +31,7 @@ from .material import (
     read,
     slots,
     table,
+    turned,
     with_article,
     word_list,
 )
@@ -44,10 +45,6 @@ _OLDER: Final = 50
 """Years from which on first names are those of older people."""
 _ELSEWHERE: Final = 0.12
 """Part of a group from one place whose names come from another part of the world."""
-_NAMED: Final = re.compile(
-    r"\b(?:in|of|from|at|near) ([A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2})"
-    r"(?<!Party)(?<!Church)(?<!Club)(?<!University)(?<!Hospital)(?<!School)(?<!Company)(?<!Union)(?<!Council)"
-)
 _TRAINED: Final = re.compile(r"vocation|apprentic|trade", re.IGNORECASE)
 
 
@@ -134,11 +131,8 @@ def trades() -> tuple[Trade, ...]:
 
 def _level(education: str) -> int:
     """The knowledge level that an education stands for, 1 to 5."""
-    if _match(r"(?:tertiary|higher|academic|b\.?sc|b\.?a|m\.?sc|m\.?a|mba)\b", education):
-        return 4
-    if _match("basic|less than|below|incomplete|no school|lower|compulsory", education):
-        return 2
-    return derived_level(Persona(name="x", description="x", characteristics={"education": education}))
+    derived = derived_level(Persona(name="x", description="x", characteristics={"education": education}))
+    return next((level for level, words in read(FILE)["levels"].items() if _match(words, education)), derived)
 
 
 def _entry_named(key: str, text: str) -> str:
@@ -176,17 +170,12 @@ def _work_named(about: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(titles), frozenset(domains)
 
 
-def _is_no_trade(occupation: str) -> bool:
-    return re.fullmatch(read(FILE)["no_trade"], occupation.casefold()) is not None
-
-
 def _noun_in(occupation: str) -> str:
     """An occupation as a noun without article; empty where it names no trade."""
-    begins = r"^(?:retired|former|ex-|unemployed|apprentice|trainee|an?|the)\s+"
-    text = re.sub(begins, "", occupation.strip(), flags=re.IGNORECASE)
+    text = re.sub(read(FILE)["before_trade"], "", occupation.strip(), flags=re.IGNORECASE)
     text = re.split(r"[,;:(/]| at | for | and | who | with | in | from ", text)[0].strip(" .")
     usable = re.fullmatch(r"[^\W\d_][\w'’-]*(?: [\w'’-]+){0,3}", text)
-    if not usable or _status_of(text) != "working" or _is_no_trade(text):
+    if not usable or _status_of(text) != "working" or re.fullmatch(read(FILE)["no_trade"], text.casefold()):
         return ""
     parts = text.casefold().split()
     if parts[-1] in word_list("not_occupations") or parts[0] in ("works", "working", "runs"):
@@ -204,11 +193,14 @@ def _towns(part: str) -> list[str]:
     return [town for size in read(FILE)["sizes"] for town in read("persona_names")[part][size]]
 
 
+def _town_in(text: str, part: str) -> str:
+    """The first town of a part of the world that a text names; empty for none."""
+    return next((town for town in _towns(part) if town.partition(",")[0] in text), "")
+
+
 def _part_of_world(text: str) -> str:
-    for part, entry in read("persona_names").items():
-        if _match(entry["match"], text) or any(town.partition(",")[0] in text for town in _towns(part)):
-            return str(part)
-    return ""
+    parts = read("persona_names").items()
+    return next((str(part) for part, e in parts if _match(e["match"], text) or _town_in(text, part)), "")
 
 
 def _of_age(key: str, age: int) -> list[str]:
@@ -272,20 +264,19 @@ class _Person:
     def order(self, label: str, size: int, step: int | None = None) -> Sequence[int]:
         """The numbers below `size` in this person's order: the group's decks, from their own place on."""
         start = (self.request.number - 1 if step is None else step) + self.request.shift
-        shuffled = permutation(size, self.seed, label, self.about)
-        return [shuffled[(start + n) % size] for n in range(size)]
+        return turned(permutation(size, self.seed, label, self.about), start)
 
     def take(self, label: str, phrases: Sequence[str], step: int | None = None) -> str:
         """The first phrase whose slots have values, filled."""
-        turned = (phrases[index] for index in self.order(label, len(phrases), step))
-        return filled(next(phrase for phrase in turned if slots(phrase) <= self.values.keys()), self.values)
+        due = (phrases[index] for index in self.order(label, len(phrases), step))
+        return filled(next(phrase for phrase in due if slots(phrase) <= self.values.keys()), self.values)
 
     def _age(self, rng: Random) -> int:
         """The age: as it is fixed, else one that goes with all that is known, else any."""
         if fixed := re.search(r"\d{1,3}", self.request.fixed.get("age", "")):
             return int(fixed.group())
-        low, high = _YOUNGEST, _OLDEST
-        for least, most in (known := self._ages_known()):
+        low, high, known = _YOUNGEST, _OLDEST, self._ages_known()
+        for least, most in known:
             if max(low, least) <= min(high, most):
                 low, high = max(low, least), min(high, most)
         # One of ten equal parts for each of ten people, so that a small group is mixed.
@@ -336,14 +327,15 @@ class _Person:
 
     def _live(self, rng: Random) -> None:
         """What this person does and has learnt; what is fixed holds, whatever it is."""
+        classes = read(FILE)["classes"].split()
         if self.status == "kindergarten":
             does, learns = "kindergarten child", "kindergarten"
+        elif self.status == "pupil" and self.age < 15:
+            self.form = f"{classes[self.age - 6]} class"
+            does, learns = "primary school pupil", f"{self.form} of primary school"
         elif self.status == "pupil":
-            classes, young = read(FILE)["classes"].split(), self.age < 15
-            school = "primary school" if young else "secondary school"
-            year = f"{classes[min(3, self.age - 15)]} year of {school}" if not young else ""
-            self.form = year or f"{classes[self.age - 6]} class"
-            does, learns = f"{school} pupil", f"{self.form} of {school}" if young else self.form
+            does, learns = "secondary school pupil", f"{classes[min(3, self.age - 15)]} year of secondary school"
+            self.form = learns
         elif self.status == "student":
             named = re.search(r"(?:student|studies|studying)(?: of| in)? (\w[\w ]+)", self.occupation, re.IGNORECASE)
             subjects = deck(FILE, "subjects")
@@ -368,7 +360,8 @@ class _Person:
             learnt = like.education if like else "bachelor's degree" if studied else "vocational school"
             learnt = "doctorate" if "professor" in said.casefold() else learnt
             return Trade(said, learnt, money=known.money if known else "mid", domain=domain)
-        if occupation and not domain and self.status == "working" and not _is_no_trade(occupation):
+        no_trade = re.fullmatch(read(FILE)["no_trade"], occupation.casefold())
+        if occupation and not domain and self.status == "working" and not no_trade:
             return Trade()
         taken = {_entry_named("work", _occupation(other)) for other in others[-6:]}
         rules: list[Callable[[Trade], bool]] = [
@@ -399,19 +392,18 @@ class _Person:
             main = names = parts[permutation(len(parts), self.seed, "parts")[place]]
             return self._residence(main, rng), names
         # Somebody from a place that is not in the material gets a name from where most of the material is read.
-        known = _NAMED.search(about) or fixed[:1].isupper()
+        known = re.search(read(FILE)["named"], about) or fixed[:1].isupper()
         main = named or ("british" if known else generator(self.seed, "main", about).choice(parts))
         names = rng.choice(parts) if not named and rng.random() < _ELSEWHERE else main
         return fixed or self._residence(main, generator(self.seed, "place", about)), names
 
     def _residence(self, part: str, rng: Random) -> str:
         """A town of a part of the world; the very one that the sentence names, where it names one."""
-        entry, towns = read("persona_names")[part], _towns(part)
-        found = next((town for town in towns if town.partition(",")[0] in self.about), None)
-        if found is None and (elsewhere := _NAMED.search(self.about)) and not _part_of_world(elsewhere[1]):
-            return elsewhere[1]
+        entry, found = read("persona_names")[part], _town_in(self.about, part)
+        if not found and (elsewhere := re.search(read(FILE)["named"], self.about)) and not _part_of_world(elsewhere[1]):
+            return str(elsewhere[1])
         size = next((size for size, pattern in read(FILE)["sizes"].items() if _match(pattern, self.about)), None)
-        return f"{found or rng.choice(entry[size] if size else towns)}, {entry['country']}"
+        return f"{found or rng.choice(entry[size] if size else _towns(part))}, {entry['country']}"
 
     def _gender(self) -> tuple[str, str]:
         """The gender as a characteristic, and which pronouns go with it."""
@@ -440,12 +432,15 @@ class _Person:
         taken = {word for name in whole for word in name.split()}
         rng.shuffle(firsts)
         rng.shuffle(surnames)
-        choices = sorted(
-            ((first, last) for first in firsts for last in surnames),
-            key=lambda pair: ((folded(pair[0]) in taken) + (folded(pair[1]) in taken), folded(pair[0]) in taken),
-        )
-        free = (pair for pair in choices if folded(" ".join(pair)) not in whole and pair[0] != pair[1])
-        return " ".join(next(free, choices[0]))
+        names = [(first, last) for first in firsts for last in surnames]
+        free = [pair for pair in names if folded(" ".join(pair)) not in whole and pair[0] != pair[1]]
+
+        def known(pair: tuple[str, str]) -> tuple[int, bool]:
+            first, last = (folded(part) in taken for part in pair)
+            return first + last, first
+
+        name: tuple[str, str] = min(free or names, key=known)
+        return " ".join(name)
 
     def _traits(self, rng: Random) -> list[_Trait]:
         """Three to five traits that do not exclude each other, as nobody made before has them."""

@@ -12,13 +12,13 @@ simulation, JASSS 5(3). Here one speaker at a time updates one listener at a tim
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...state.intervention import MODERATOR
-from .material import generator, normalised, read, skeleton, word_list, word_pattern
+from .material import generator, lines, normalised, read, skeleton, word_list, word_pattern
 from .prompt import NUMBER, MemoryLine, Prompt
 from .topics import Topic
 
@@ -82,14 +82,14 @@ def place_in(text: str, topic: Topic) -> float | None:
     index = position_in(text, topic)
     if index is not None:
         return anchor(index, len(topic.positions))
-    if topic.kind == "number" and (found := NUMBER.findall(text)):
-        value, known = float(found[-1].replace(",", "")), [float(a) for a in topic.answers]
-        n = len(known)
-        above = next((i for i, other in enumerate(known) if value < other), n)
-        if above in (0, n):
-            return anchor(0 if above == 0 else n - 1, n)
-        return anchor(above - 1, n) + (value - known[above - 1]) / (known[above] - known[above - 1]) / n
-    return None
+    if topic.kind != "number" or not (found := NUMBER.findall(text)):
+        return None
+    value, known = float(found[-1].replace(",", "")), [float(a) for a in topic.answers]
+    n = len(known)
+    above = bisect_right(known, value)
+    if above in (0, n):
+        return anchor(min(above, n - 1), n)
+    return anchor(above - 1, n) + (value - known[above - 1]) / (known[above] - known[above - 1]) / n
 
 
 @lru_cache(maxsize=1024)
@@ -149,14 +149,13 @@ def _gists(topic: Topic) -> tuple[tuple[str, str], ...]:
     life = read("life")
     blocks = [e["lines"] for k in ("occupations", "hobbies", "family") for e in life[k].values()]
     blocks += [life[k] for k in ("anybody", "teen", "old", "young", "any_occupation", "any_occupation_retired")]
-    told = [line.partition("|")[::2] for block in blocks for line in block.splitlines() if "|" in line]
+    told = [line.partition("|")[::2] for block in blocks for line in lines(block) if "|" in line]
     found = [(text, gist) for text, gist in pairs if len(text.split()) > 2]
     found += [(text, gist.strip()) for text, gist in told if "{" not in text]
     return tuple((f" {normalised(text)} ", gist) for text, gist in found)
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """An utterance, as far as the prompt shows it.
 
     Attributes:
@@ -204,15 +203,12 @@ def others_hold(prompt: Prompt, topic: Topic) -> dict[str, int]:
 
 def _speaker(memory: MemoryLine, names: Sequence[str]) -> str:
     """The speaker of a remembered utterance: its theme begins with their name, or names nobody else."""
-    for name in sorted(names, key=len, reverse=True):
-        if memory.theme.startswith(name[:60].strip()):
-            return name
+    begins = [name for name in names if memory.theme.startswith(name[:60].strip())]
     found = [name for name in names if name in memory.theme]
-    return found[0] if len(found) == 1 else ""
+    return max(begins, key=len) if begins else found[0] if len(found) == 1 else ""
 
 
-@dataclass(frozen=True)
-class Temper:
+class Temper(NamedTuple):
     """How far and how fast others move an agent's opinion.
 
     Attributes:
@@ -228,16 +224,13 @@ class Temper:
 
 def temper_of(traits: Iterable[str], goals: Iterable[str]) -> Temper:
     """Temper from traits and social goals: stubborn agents listen to few, open ones to many, adversaries to nobody."""
-    character, aims = " ".join(traits), " ".join(goals)
-    if word_pattern("adversarial").search(aims):
+    told = {"traits": " ".join(traits), "goals": " ".join(goals)}
+    if word_pattern("adversarial").search(told["goals"]):
         return Temper(0.0, 0.0, adversarial=True)
-    bound, rate = 0.4, 0.25
-    if word_pattern("stubborn").search(character):
-        bound, rate = bound - 0.22, rate - 0.1
-    if word_pattern("open_minded").search(character):
-        bound, rate = bound + 0.2, rate + 0.1
-    if word_pattern("cooperative").search(aims):
-        bound, rate = bound + 0.2, rate + 0.1
+    bound, rate, _ = Temper()
+    for group, (where, wider, faster) in read("feelings")["listens"].items():
+        if word_pattern(group).search(told[where]):
+            bound, rate = bound + wider, rate + faster
     return Temper(min(1.0, bound), min(0.5, rate))
 
 
@@ -267,8 +260,7 @@ def starting_opinion(prompt: Prompt, topic: Topic) -> float:
     return anywhere
 
 
-@dataclass(frozen=True)
-class Stance:
+class Stance(NamedTuple):
     """An agent's current opinion on the topic.
 
     Attributes:
@@ -291,6 +283,11 @@ class Stance:
     def earlier(self) -> int:
         """The earlier position, if the agent has moved since it last spoke for one; else its current one."""
         return self.before if self.stated is None else self.stated
+
+    @property
+    def shifts(self) -> bool:
+        """Whether the position is another one than before the last utterance, or than the one last spoken for."""
+        return self.mine != self.before or self.mine != self.earlier
 
 
 def kept(opinion: float, stated: int, positions: int) -> float:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Final, TypeVar
+from inspect import signature
+from typing import Any, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import BaseMessage
 
@@ -37,16 +38,14 @@ Answer = dict[str, Any]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class AnswerForm:
+class AnswerForm(NamedTuple):
     """The form of an answer; `choices` is empty unless the answer must be one of them."""
 
     kind: AnswerFormat = "free"
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Relation:
+class Relation(NamedTuple):
     """A participant's relationship to the prompt's agent; `valence` is -1, 0 or 1."""
 
     to: str
@@ -55,8 +54,7 @@ class Relation:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class MemoryLine:
+class MemoryLine(NamedTuple):
     """One memory in a prompt; `number` is 0 if the prompt shows none."""
 
     kind: str
@@ -67,8 +65,7 @@ class MemoryLine:
     importance: int = 5
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One participant in an onlooker's view; openness is None if it is not shown."""
 
     name: str
@@ -90,8 +87,7 @@ class Said:
     whispered: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """One answer of the last round, with its reasons; `side` is empty if there is none."""
 
     speaker: str
@@ -101,8 +97,7 @@ class Answered:
     side: str = ""
 
 
-@dataclass(frozen=True)
-class KnownFact:
+class KnownFact(NamedTuple):
     """A fact in a companion's prompt; `number` is 0 if it is a recalled memory of a fact."""
 
     number: int = 0
@@ -114,8 +109,7 @@ class KnownFact:
     source: str = ""
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(NamedTuple):
     """Something or somebody in a companion's place, and its state or doing."""
 
     name: str
@@ -272,12 +266,8 @@ class Prompt:
             ModelError: the prompt lacks it.
         """
         if not present:
-            raise ModelError(
-                f"the prompt has no <{tag}> section",
-                model=MODEL_NAME,
-                module=self.task,
-                remedy="The offline model answers only prompts rendered from this package's templates.",
-            )
+            remedy = "The offline model answers only prompts rendered from this package's templates."
+            raise ModelError(f"the prompt has no <{tag}> section", model=MODEL_NAME, module=self.task, remedy=remedy)
         return present
 
     def draw(self, about: str) -> random.Random:
@@ -310,12 +300,13 @@ _TASK: Final = re.compile(r'^<task name="(\w+)">', re.MULTILINE)
 
 def prompt_of(messages: Sequence[BaseMessage], seed: int = 0) -> Prompt | None:
     """The prompt of the last rendered message, with the text after it; None if no message was rendered."""
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
+    later: tuple[str, ...] = ()
+    for message in reversed(messages):
         if isinstance(message, RenderedMessage) and message.source is not None:
-            later = tuple(str(m.text) for m in messages[index + 1 :] if m.type == "human")
             named = _TASK.findall(str(message.text))
             return _prompt(message.source, named[-1] if named else message.source.template, later, seed)
+        if message.type == "human":
+            later = (str(message.text), *later)
     return None
 
 
@@ -324,17 +315,18 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
     if task == "persona_generation":
         return Prompt(task, seed=seed, later=later, values=values)
     items = Items({block.tag: block for block in source.blocks}.values())
+
+    def under(tag: str) -> Items:
+        return Items(block for block in source.blocks if block.tag == tag)
+
     name, progress = items.text("name", "name"), items.first("progress")
     debate = items.first("debate") or {key: plain(values.get(key)) for key in ("format", "choices")}
     companion = task in _OF_COMPANIONS or any(kind in items.raw for kind in _ITEMS_OF_COMPANIONS)
     known = _known(source.blocks, items, values, name) if companion else Known()
     present = (known.person,) if companion else items.first("present").get("others", ())
-    memories, short = (
-        [_memory(v) for v in Items(b for b in source.blocks if b.tag == tag).every("companion_memory")]
-        for tag in ("memories", "short_term_memory")
-    )
-    short = [*map(_memory, items.every("stm")), *short]
-    heard, felt = items.first("heard"), [(v["name"], v["level"]) for v in items.every("emotion")]
+    heard, memories = items.first("heard"), items.every("memory") or under("memories").every("companion_memory")
+    short = [*items.every("stm"), *under("short_term_memory").every("companion_memory")]
+    felt = [(v["name"], v["level"]) for v in items.every("emotion")]
     whole = Prompt(
         task,
         seed=seed,
@@ -342,8 +334,8 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
         **{key: plain(values[key]) for key in ("register", "words") if key in values},
         openness=items.first("openness").get("score"),
         emotions=dict(items.first("feelings").get("emotion", felt)),
-        memories=tuple(map(_memory, items.every("memory"))) or tuple(memories),
-        stm=short[0] if short else None,
+        memories=tuple(map(_memory, memories)),
+        stm=_memory(short[0]) if short else None,
         topic=known.occasion if companion else neutralise(items.raw.get("topic", [{}])[0].get("text", "")).strip(),
         present=present,
         turn=progress.get("turn", items.first("heard_so_far").get("count", 0)),
@@ -370,7 +362,7 @@ def _prompt(source: Source, task: str, later: tuple[str, ...], seed: int) -> Pro
 
 @cache
 def _names(kind: Any) -> frozenset[str]:
-    return frozenset(one.name for one in fields(kind))
+    return frozenset(signature(kind).parameters)
 
 
 def _made(kind: Callable[..., T], values: Values, **more: Any) -> T:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
@@ -26,6 +27,7 @@ from .material import (
     listed,
     normalised,
     permutation,
+    read,
     spoken,
     word_pattern,
 )
@@ -131,12 +133,11 @@ def belief_changes(weights: Sequence[float], own: Sequence[bool], swayed: float,
         swayed: how much of what was heard moves them.
         draw: the chance in it.
     """
-    total = sum(weights)
-    changes = []
+    total, changes = sum(weights), []
     for weight, strongest in zip(weights, own, strict=True):
-        noise = draw.gauss(0, 3)
         expected = 0.35 if strongest else 1 / len(weights)
-        changes.append(_clipped((10 * swayed * (weight / total - expected) if total else 0.0) + noise))
+        moved = 10 * swayed * (weight / total - expected) if total else 0.0
+        changes.append(_clipped(moved + draw.gauss(0, 3)))
     return changes
 
 
@@ -217,24 +218,17 @@ def story_words(prompt: Prompt) -> str:
     if told.aims:
         aim = told.aims[generator(told.seed, "aim", prompt.name, told.round).randrange(len(told.aims))]
     favoured = aim.favours if aim is not None else ""
-    values = {
-        "other": _short(told.other),
-        "topic": _topic(prompt, told),
-        "belief": aim.text.rstrip(".!?") + "." if aim is not None and aim.text else "",
-        "who": _short(favoured),
-        "a": "",
-        "b": "",
-    }
+    belief = aim.text.rstrip(".!?") + "." if aim is not None and aim.text else ""
+    values = {"other": _short(told.other), "topic": _topic(prompt, told), "belief": belief, "who": _short(favoured)}
     claims = "own_claims" if favoured == prompt.name else "claims_before" if favoured == told.other else "claims"
     if not favoured:
         claims = "undecided" if aim is None else "plain_claims"
-    if told.place == "speech":
-        decks: tuple[str, ...] = ("speech_starts", claims, "speech_ends")
-    elif told.place == "group":
+    decks: tuple[str, ...] = ("speech_starts", claims, "speech_ends")
+    if told.place == "group":
         start, named = _start(prompt, told, aim)
         values |= named
         decks = (start, claims, "reasons" if claims != "undecided" else "wishes")
-    else:
+    elif told.place != "speech":
         decks = _in_room(prompt, told, claims, aim)
     # Behind what must not be said again, the phrases are moved on.
     step = _step(prompt, told) + (SIZE + 9) * bool(prompt.avoid)
@@ -303,10 +297,9 @@ def _topic(prompt: Prompt, told: _Story) -> str:
 def _stocktaking(prompt: Prompt, told: _Story) -> Answer:
     """`Stock`: who is strong, whom one met last, what one is after."""
     draw = told.draw("stock", told.stage)
-    resources, weights = told.items.every("resource"), dict[str, int]()
+    resources, weights = told.items.every("resource"), Counter[str]()
     for one in resources:
-        if one["owner"] not in ("", prompt.name):
-            weights[one["owner"]] = weights.get(one["owner"], 0) + one["influence"]
+        weights[one["owner"]] += one["influence"] * (one["owner"] not in ("", prompt.name))
     strong = [name for name in sorted(weights, key=lambda name: (-weights[name], name)) if weights[name]][:3]
     met = [one.others[0] for one in told.happened if one.do == "summary" and one.others]
     backed = next((o for o in reversed(told.happened) if o.do == "words" and o.who != prompt.name), None)
@@ -332,11 +325,8 @@ def _choice(prompt: Prompt, told: _Story) -> Answer:
     weights = dict(zip((name for _, name in named), (1.0, 0.6, 0.3), strict=False))
 
     def parts(name: str) -> dict[str, float]:
-        return {
-            f"{_short(name)} has something to give.": weights.get(name, 0.0),
-            f"{_short(name)} is near to me.": 0.8 * told.closeness.get(name, 0) / 100,
-            f"In the end {_short(name)} decides.": 0.6 * (name == told.decider),
-        }
+        near = 0.8 * told.closeness.get(name, 0) / 100
+        return {"gives": weights.get(name, 0.0), "near": near, "decides": 0.6 * (name == told.decider)}
 
     def appeal(name: str) -> float:
         chance = 0.5 * _gumbel(told.draw("choice", told.stage, name, told.stock))
@@ -344,13 +334,14 @@ def _choice(prompt: Prompt, told: _Story) -> Answer:
 
     partner = max(candidates, key=appeal)
     reason, counts = max(parts(partner).items(), key=lambda part: part[1])
+    why = read("thoughts")["reasons_for"][reason if counts else "unheard"]
     topics = list(phrases("topics"))
     told.draw("plan", told.stage, partner).shuffle(topics)
     steps = [step for step in told.items.texts("next_step") if _short(partner) in step.split()]
     noted = [topic for step in steps if (topic := step.partition(" about ")[2].rstrip("."))]
     length = max(1, int(prompt.values.get("exchanges", 1)))
-    reasoning = reason if counts else f"I have not heard enough from {_short(partner)}."
-    return {"reasoning": reasoning, "partner": partner, "plan": ((noted or topics) * length)[:length]}
+    plan = ((noted or topics) * length)[:length]
+    return {"reasoning": filled(why, {"who": _short(partner)}), "partner": partner, "plan": plan}
 
 
 def _summary(prompt: Prompt, told: _Story) -> Answer:
@@ -381,8 +372,7 @@ def _review(prompt: Prompt, told: _Story) -> Answer:
     if prompt.values.get("first"):
         first = {other: _clipped(7 * told.liking(other) + draw.gauss(0, 2)) for other in told.closeness}
         return {"reasoning": "I go by what I know of them.", "closeness": first}
-    heard: dict[str, str] = {}
-    felt: dict[str, int] = {}
+    heard, felt = dict[str, str](), dict[str, int]()
     for one in told.happened:
         talked = one.do == "summary" and one.others
         who = one.others[0] if talked else one.who if one.do == "words" else ""
@@ -396,15 +386,13 @@ def _review(prompt: Prompt, told: _Story) -> Answer:
     backs = {who: 1 if told.backs(words, who, wanted) else -bool(wanted and told.favoured(words, who))
              for who, words in heard.items()}  # fmt: skip
 
-    def change(other: str) -> int:
-        """The change of closeness to somebody, with whom one talked or whom one heard in the group."""
-        if other not in heard:
-            return 0
-        if other not in felt:
-            return _clipped(2 * told.liking(other) + backs[other] + draw.gauss(0, 1.5))
-        return _clipped(2 * told.liking(other) + 2.5 * felt[other] + 2 * backs[other] + draw.gauss(0, 3))
-
-    near = {other: change(other) for other in told.closeness}
+    near = dict.fromkeys(told.closeness, 0)
+    for other in (other for other in near if other in heard):
+        change = 2 * told.liking(other)
+        if other in felt:  # with whom one talked
+            near[other] = _clipped(change + 2.5 * felt[other] + 2 * backs[other] + draw.gauss(0, 3))
+        else:
+            near[other] = _clipped(change + backs[other] + draw.gauss(0, 1.5))
     weights = [
         sum(told.closeness.get(who, 0) + 1 for who, words in heard.items() if told.backs(words, who, [held]))
         for held in told.beliefs
@@ -428,27 +416,25 @@ def _ballot(prompt: Prompt, told: _Story) -> Answer:
     if kind == "guess":
         said = [told.favoured(one.text, one.who) for one in told.happened if one.do == "words"]
         found = ballot_choice({name: 4.0 * said.count(name) for name in candidates}, draw, 3.0)
-        return {"reasoning": f"Most spoke for {_short(found)}.", "choice": found}
-    if kind == "closed":
+    elif kind == "closed":
         found = ballot_choice(scores, draw, 3.0)
-        return {"reasoning": f"If not I, then {_short(found)}.", "choice": found}
-    aims = [held.favours for held in told.strongest]
-    chosen = open_choice(prompt.name, candidates, aims, scores, decides=prompt.name == told.decider)
-    found = chosen or ballot_choice(scores, draw, 0.0 if max(scores.values()) > 0 else 1.0)
-    why = "I still want it myself." if found == prompt.name else f"I have come to want {_short(found)}."
-    return {"reasoning": why, "choice": found}
+    else:
+        aims = [held.favours for held in told.strongest]
+        chosen = open_choice(prompt.name, candidates, aims, scores, decides=prompt.name == told.decider)
+        found = chosen or ballot_choice(scores, draw, 0.0 if max(scores.values()) > 0 else 1.0)
+        kind = "own" if found == prompt.name else "open"
+    return {"reasoning": filled(read("thoughts")["ballots"][kind], {"who": _short(found)}), "choice": found}
 
 
 def _score(told: _Story, name: str, candidates: Sequence[str]) -> float:
     """How much the voter wants a candidate: the beliefs that favour it, and closeness; an outcome, by its words."""
-    if name in told.closeness or name == told.name:
-        own = sum(held.score for held in told.beliefs if held.favours == name)
-        return own + (told.closeness.get(name, 0) if name != told.name else 0)
 
     def outcome(text: str) -> str:
         return max((one for one in candidates if one.casefold() in text.casefold()), key=len, default="")
 
-    return float(sum(held.score for held in told.beliefs if outcome(held.text) == name))
+    somebody = name in told.closeness or name == told.name
+    wanted = (held.score for held in told.beliefs if name == (held.favours if somebody else outcome(held.text)))
+    return float(sum(wanted) + (told.closeness.get(name, 0) if name != told.name else 0))
 
 
 def _asked_for(task: Callable[[Prompt, _Story], Answer]) -> Callable[[Prompt], Answer]:

@@ -10,27 +10,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from .material import generator, gerund, lines, matching, normalised, read, word_list
 from .prompt import NUMBER, AnswerForm, Prompt
 
 UNCHANGED: Final = "leaving things alone"
 """The alternative to a proposal without a named alternative."""
-_TASKS: Final = frozenset({"fermi", "roleplay", "coding", "math", "writing"})
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+")
-_PLAIN: Final = re.compile(r"^[\w'’+#-]+(?: [\w'’+#-]+)*$")
-_SPEAKABLE: Final = re.compile(r"^[\w€$£°'’.,%+&/#-]*\w[\w€$£°'’.,%+&/#-]*(?: [\w€$£°'’.,%+&/#-]+){0,5}$")
 _COUNT: Final = 5
 """Number of numbers in a debate: near enough to each other for neighbours to converge."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """Something that can be said on a topic.
 
     Attributes:
@@ -44,7 +40,6 @@ class Point:
     gist: str
 
 
-@dataclass(frozen=True)
 class Theme:
     """The phrase material for a kind of topic.
 
@@ -57,33 +52,23 @@ class Theme:
         child: whole sentences for a child.
     """
 
-    name: str
-    head: str
-    match: re.Pattern[str]
-    positions: dict[str, str]
-    points: tuple[Point, ...]
-    child: tuple[str, ...]
+    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+        self.name, self.head = name, str(entry.get("head", ""))
+        self.match = matching(entry.get("match", "(?!)"))
+        self.positions: dict[str, str] = dict(entry.get("positions", {}))
+        bars = (f"{line} | |".split("|")[:3] for line in lines(entry.get("points", "")))
+        self.points = tuple(Point(*map(str.strip, parts)) for parts in bars)
+        self.child = lines(entry.get("child", ""))
+
+
+_NONE: Final = Theme("", {})
+"""In place of a theme where none matches."""
 
 
 @cache
 def themes(file: str) -> dict[str, Theme]:
     """The themes of one file."""
-
-    def point(line: str) -> Point:
-        tag, text, gist = (part.strip() for part in f"{line} | |".split("|")[:3])
-        return Point(tag, text, gist)
-
-    return {
-        key: Theme(
-            name=key,
-            head=entry.get("head", ""),
-            match=matching(entry.get("match", "(?!)")),
-            positions=dict(entry.get("positions", {})),
-            points=tuple(map(point, lines(entry["points"]))),
-            child=lines(entry.get("child", "")),
-        )
-        for key, entry in read(file).items()
-    }
+    return {key: Theme(key, entry) for key, entry in read(file).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,28 +100,19 @@ class Topic:
     @property
     def is_task(self) -> bool:
         """Whether the topic is a task to work out, not a subject to discuss."""
-        return self.kind in _TASKS
+        return self.kind in word_list("tasks", "topics")
 
 
 def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(read("topics")[name], re.IGNORECASE | re.DOTALL)
 
 
-def spelled(value: float) -> str:
-    """A number in a sentence: "1,200", "0.25"."""
-    return f"{int(value):,}" if value == int(value) else f"{value:g}"
-
-
 def kind_of(text: str) -> str:
     """The form of the topic; "open" if none is recognised."""
-
-    def fits(pattern: str) -> bool:
-        return re.search(pattern, text.strip(), re.IGNORECASE) is not None
-
-    refined = read("topics")["refined"]
-    return next(
-        (k for k, pattern in read("topics")["kinds"].items() if fits(pattern) and fits(refined.get(k, ""))), "open"
-    )
+    for kind, patterns in read("topics")["kinds"].items():
+        if all(re.search(pattern, text.strip(), re.IGNORECASE) for pattern in patterns):
+            return str(kind)
+    return "open"
 
 
 def _question_in(text: str) -> str:
@@ -148,7 +124,7 @@ def _phrase(text: str, most: int) -> str:
     """The beginning of a text up to its first clause boundary, if it is short and plain."""
     words = [read("topics")["ours"].get(w.lower(), w) for w in _pattern("cut").sub("", text.strip()).split()]
     phrase = " ".join(words)
-    return phrase if 1 <= len(words) <= most and _PLAIN.match(phrase) else ""
+    return phrase if 1 <= len(words) <= most and _pattern("plain").match(phrase) else ""
 
 
 def extracted_head(text: str, kind: str) -> str:
@@ -179,11 +155,11 @@ def _choice_labels(choices: tuple[str, ...]) -> tuple[str, ...]:
     for index, choice in enumerate(choices):
         # Letters and numbers before a choice, as in "B) trams", are not part of it.
         text = re.sub(r"^\(?[A-Za-z0-9]\s?[).:]\s*(?=\w)", "", choice).strip(" .")
-        if not _SPEAKABLE.match(text):
+        if not _pattern("speakable").match(text):
             text = re.split(r"[,;:(]| [–-] ", text)[0].strip()
         text = re.sub(r"^(?:The|An?|Our|More|No|Some)(?= )", lambda m: m.group().lower(), text)
         common = text.casefold() in word_list("stopwords") | word_list("not_options") or len(text) < 2
-        if not _SPEAKABLE.match(text) or len(text) > 48:
+        if not _pattern("speakable").match(text) or len(text) > 48:
             labels.append(f"the {ordinals[index]} choice" if index < len(ordinals) else f"choice number {index + 1}")
         else:
             labels.append(f"the answer {text}" if common and not text.isdigit() else text)
@@ -285,15 +261,15 @@ def _acts(label: str, rest: list[str]) -> tuple[str, ...]:
     return _checked(options)
 
 
-def _best_theme(text: str, kind: str) -> Theme | None:
-    found: list[tuple[int, Theme]] = []
+def _best_theme(text: str, kind: str) -> Theme:
+    found = [(0, _NONE)]
     for file in ("scenes", "themes"):
         for name, theme in themes(file).items():
             matches = {m.group().lower() for m in theme.match.finditer(text)}
             if matches and (file == "themes" or read("scenes")[name]["kind"] == kind):
                 # A scene for this kind of topic overrides a subject that is merely mentioned.
                 found.append((sum(map(len, matches)) + (100 if file == "scenes" else 0), theme))
-    return max(found, key=lambda f: f[0])[1] if found else None
+    return max(found, key=lambda f: f[0])[1]
 
 
 def _stems(phrase: str) -> set[str]:
@@ -340,67 +316,61 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
         form: of the debate's answer; None in discussions.
     """
     text = " ".join(text.split())
-    kinds = themes("kinds")
+    kinds, wanted = themes("kinds"), form.kind if form else ""
     kind, general = kind_of(text), kinds["general"]
     theme, named = _best_theme(text, kind), named_options(text)
-    answers: tuple[str, ...] = ()
-    head = ""
-    if form and form.kind == "number":
+    head, answers, besides = "", tuple[str, ...](), tuple[Point, ...]()
+    if wanted == "number":
         # A sum with eggs in it is not about healthy food.
-        theme = theme if theme and theme.name in themes("scenes") else None
+        theme = theme if theme.name in themes("scenes") else _NONE
         numbers = candidate_numbers(text)
-        answers, positions = tuple(f"{n:.15g}" for n in numbers), tuple(map(spelled, numbers))
-        common = kinds["number"]
-        points = _tag_by_words(theme.points if theme else (), positions)
-        points += _tagged(common.points) + _tagged(kinds["math" if kind == "math" else "fermi"].points)
-        kind = "number"
-    elif form and form.kind == "yesno":
-        common = kinds["polar"]
-        positions = tuple(common.positions.values())
+        answers, positions = (
+            tuple(f"{n:.15g}" for n in numbers),
+            tuple(f"{int(n):,}" if n == int(n) else f"{n:g}" for n in numbers),
+        )
+        kind, besides = "number", kinds["math" if kind == "math" else "fermi"].points
+    elif wanted == "yesno":
+        kind, positions = "polar", tuple(kinds["polar"].positions.values())
         answers = tuple("yes" if " yes" in label else "no" for label in positions)
-        points = _tag_by_words(theme.points if theme else (), positions)
-        points += _tagged(common.points, tuple(common.positions))
-        kind = "polar"
-    elif (form and form.kind == "choice") or (named and not _covers(theme, named)):
-        common = kinds["choice"]
-        positions = named
-        if form and form.kind == "choice":
+    elif wanted == "choice" or (named and not _covers(theme, named)):
+        kind, positions = "choice", named
+        if form and wanted == "choice":
             answers, positions = form.choices, _choice_labels(form.choices)
             # "Which city should host the fair?" is not about town and country.
-            theme = theme if theme and _touches(theme, positions) else None
+            theme = theme if _touches(theme, positions) else _NONE
         elif len(named) == 2 and UNCHANGED not in named:
             head = f"{named[0]} or {named[1]}"
             head = head if len(head) <= 50 else "this choice"
-        points = _tag_by_words(theme.points if theme else (), positions) + _tagged(common.points)
-        kind = "choice"
     else:
-        common = kinds[kind]
-        source = next(t for t in (theme, common, general) if t is not None and t.positions)
+        source = next(one for one in (theme, kinds[kind], general) if one.positions)
         positions = tuple(source.positions.values())
-        points = []
-        for deck in (theme, common):
-            # A scene without positions of its own supports those of its kind.
-            ours = deck is source or (deck is not None and deck is theme and not deck.positions)
-            points += _tagged(deck.points if deck else (), tuple(source.positions) if ours else ())
+    common = kinds[kind]
+    if kind in ("number", "polar", "choice"):
+        points = _tag_by_words(theme.points, positions)
+        points += _tagged(common.points, tuple(common.positions)) + _tagged(besides)
+    else:
+        # A scene without positions of its own supports those of its kind.
+        points = _tagged(theme.points, tuple(source.positions) if theme is source or not theme.positions else ())
+        points += _tagged(common.points, tuple(source.positions) if common is source else ())
     if not named or answers or _covers(theme, named):
-        head = theme.head if theme else ""
-    own, known = len(theme.points) if theme else 0, len(points)
+        head = theme.head
+    own, known = len(theme.points), len(points)
     # General points support general positions, and none if the topic has positions of its own.
     letters = tuple(general.positions) if positions == tuple(general.positions.values()) else ()
     return Topic(
         text=text,
         kind=kind,
-        theme=theme.name if theme else "",
+        theme=theme.name,
         head=head or extracted_head(text, kind_of(text)) or "this question",
         positions=positions,
         points=(*points, *_tagged(general.points, letters)),
         tiers=(own, known - own, len(general.points)),
-        child=tuple(dict.fromkeys((theme.child if theme else ()) + common.child + general.child)),
+        child=tuple(dict.fromkeys(theme.child + common.child + general.child)),
         answers=answers,
     )
 
 
-def _covers(theme: Theme | None, options: tuple[str, ...]) -> bool:
+def _covers(theme: Theme, options: tuple[str, ...]) -> bool:
     """Whether the theme's positions include the alternatives of the topic, so that they need not be added."""
-    held = theme.positions.values() if theme else ()
+    held = theme.positions.values()
     return bool(held) and sum(any(_stems(p) & _stems(o) for o in options) for p in held) == len(options)

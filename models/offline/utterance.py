@@ -24,6 +24,7 @@ from .material import (
     read,
     slots,
     spoken,
+    turned,
 )
 from .persona_facts import Facts, address, facts_of, life_lines
 from .positions import anchor, gist_of, known_gist, others_hold, position_in, stance
@@ -51,7 +52,9 @@ class Scene:
         values: values for the slots; "" if there is none.
         target: length in words.
         step: the place in all decks: utterances so far, moved on if the same prompt is repeated.
+        debate: the conversation seeks one answer.
         spoken_before: the speaker's utterances so far.
+        points_before: points made in the turns before this one.
         opening: nobody has spoken yet.
         closing: the end is near, so these are the speaker's last words.
         asked: the last utterance asks this speaker something.
@@ -81,7 +84,8 @@ class Scene:
         self.decks = Decks(prompt.seed, prompt.topic, self._register(), " | ".join(map(normalised, lately)))
         self.values = self._values(last, others)
         self.target = _target(prompt, self.facts)
-        self.step = prompt.turn + ahead + 7 * len(again)
+        self.step, self.debate = prompt.turn + ahead + 7 * len(again), prompt.form is not None
+        self.points_before = sum(not self._is_life(turn) for turn in range(self.step))
         told = max(len(prompt.recent) - len(others), prompt.turn // len(self.everyone))
         self.spoken_before = told if prompt.spoken is None else prompt.spoken
         self.opening = not prompt.recent and prompt.turn == 0 and last is None
@@ -97,8 +101,7 @@ class Scene:
         self.moved = self.stance.earlier != self.stance.mine and self.spoken_before > (0 if self.stance.aloud else 1)
         self.others_hold = others_hold(prompt, self.topic)
         mood = _mood(prompt)
-        self.mood = "" if self.opening or self.closing else mood
-        self.short = mood == "anger"
+        self.mood, self.short = "" if self.opening or self.closing else mood, mood == "anger"
         self.asks = not self.asked and not self.short and self._is_eager_to_ask()
         self.remembered = " | ".join(normalised(m.theme) for m in prompt.memories if m.kind == "perception")
 
@@ -153,19 +156,16 @@ class Scene:
             "gist3": gist3,
             "head": topic.head,
             "both": "both" if len(topic.positions) == 2 else "all of them",
-            "job": self.facts.as_noun,
-            "place": self.facts.place,
-            "pastime": self.facts.pastime,
+            **self.facts.slots,
         }
 
     def _called(self, name: str) -> str:
         """How to address the last speaker: as one addresses one's mother or grandfather, else by name."""
-        relation = self.prompt.relation_to(name)
+        relation, kin = self.prompt.relation_to(name), ""
         if relation and relation.role in ("parent", "grandparent"):
             noted = re.findall(r"\w+", relation.note.casefold())
             kin = next((called for word, called in read("speech")["kin"].items() if word in noted), "")
-            return str(kin) or address(name, self.everyone)
-        return address(name, self.everyone)
+        return kin or address(name, self.everyone)
 
     def chance(self, about: str) -> float:
         """A number from 0 to 1 for one decision of this utterance."""
@@ -191,11 +191,6 @@ class Scene:
         return any(len(words.intersection(k.casefold() for k in m.keywords)) >= least for m in percepts)
 
     @property
-    def debate(self) -> bool:
-        """Whether the conversation is a debate, which seeks one answer."""
-        return self.prompt.form is not None
-
-    @property
     def agreed(self) -> bool:
         """Whether nearly all others are known to hold the speaker's position, and none another."""
         enough = len(self.others_hold) >= 0.75 * len(self.prompt.present) > 0
@@ -209,11 +204,6 @@ class Scene:
     def say(self, deck: str, phrases: Sequence[str], **values: str) -> str:
         """The current phrase of a deck, filled; "" if there is none."""
         return self.decks.pick(deck, phrases, self.step, {**self.values, **values})
-
-    @property
-    def point_step(self) -> int:
-        """How many points were made in the turns before this one."""
-        return sum(not self._is_life(turn) for turn in range(self.step))
 
     def _is_life(self, turn: int) -> bool:
         block, place = divmod(turn, _BLOCK)
@@ -275,9 +265,8 @@ def points_in_order(scene: Scene) -> list[Point]:
 def point_for(scene: Scene) -> Point:
     """The next point: of the next two in the deck, the one that fits the speaker's position better."""
     ordered = points_in_order(scene)
-    start = _CHOICE * scene.point_step
-    turned = (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
-    fresh = [p for p in turned if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
+    due = turned(ordered, _CHOICE * scene.points_before)
+    fresh = [p for p in due if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
     fresh = [p for p in fresh if scene.untold(p.gist)] or fresh
     # The first speaker states their own view; later speakers take the next point.
     return min(fresh if scene.opening else fresh[:_CHOICE], key=lambda p: foreignness(scene, p))
@@ -334,7 +323,10 @@ def reasons(scene: Scene, first: str, last: str) -> str:
 
 def _with_stand(scene: Scene, parts: list[str]) -> list[str]:
     """The parts of an utterance in a debate, with the speaker's position; drops other parts if there is no room."""
-    if not _wants_to_stand(scene, " ".join(parts)):
+    named = _names_mine(scene, " ".join(parts)) and not (scene.moved and scene.asked)
+    # A speaker who has not stated a position yet, or finds the others agreed, states it; else most of the time.
+    due = scene.stance.stated is None or scene.agreed or scene.moved or scene.chance("stand") < 0.6
+    if named or not due:
         return parts
     stands = stand(scene)
     if scene.agreed and len(parts) > 1 and scene.chance("enough said") < 0.5:
@@ -386,7 +378,7 @@ def _body(scene: Scene) -> tuple[str, str, bool]:
 def _life(scene: Scene, start: int) -> str:
     """A story from the speaker's life that was not told lately, from a place in their list on."""
     told = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    order = [[part.strip() for part in told[(start + i) % len(told)].split("|")] for i in range(len(told))]
+    order = [[part.strip() for part in line.split("|")] for line in turned(told, start)]
     sentences = [(filled(sentence, scene.values), "".join(rest[-1:])) for sentence, *rest in order]
     new = (s for s, gist in sentences if normalised(s) not in scene.decks.said and scene.untold(gist))
     return next(new, sentences[0][0])
@@ -403,18 +395,15 @@ def _led(scene: Scene, sentence: str) -> str:
 
 def _child_body(scene: Scene, ahead: int = 0) -> str:
     """A story from a child's life, or a sentence on the topic: specific ones before general ones."""
-    name = scene.facts.name
+    key, about = (scene.decks.seed, scene.topic.text), scene.topic.child
+    own = min(_CHILD_FIRST, len(about))
+    first = permutation(own, "child", *key, scene.facts.name)
+    rest = permutation(len(about) - own, "child rest", *key, scene.facts.name)
+    pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
     if scene.tells_life:
-        pool: Sequence[str] = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    else:
-        about = scene.topic.child
-        own = min(_CHILD_FIRST, len(about))
-        first = permutation(own, "child", scene.decks.seed, scene.topic.text, name)
-        rest = permutation(len(about) - own, "child rest", scene.decks.seed, scene.topic.text, name)
-        pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
-    start = scene.spoken_before + ahead
-    turned = [pool[(start + i) % len(pool)].partition("|")[0].strip() for i in range(len(pool))]
-    sentences = [filled(sentence, scene.values) for sentence in turned]
+        pool = [*life_lines(scene.facts, *key)]
+    due = turned(pool, scene.spoken_before + ahead)
+    sentences = [filled(line.partition("|")[0].strip(), scene.values) for line in due]
     unsaid = [s for s in sentences if normalised(s) not in scene.decks.said]
     return next((s for s in unsaid if not scene.recalls(s)), unsaid[0] if unsaid else sentences[0])
 
@@ -457,7 +446,7 @@ def _further(scene: Scene) -> list[str]:
     if scene.facts.child:
         return list(dict.fromkeys(_child_body(scene, 63 + 14 * i) for i in range(6)))
     ordered = [p for p in points_in_order(scene) if scene.usable(p) and scene.decks.fresh(p.text)]
-    start, wanted = _CHOICE * scene.point_step + 21, min(len(ordered) - 1, scene.target // 14)
+    start, wanted = _CHOICE * scene.points_before + 21, min(len(ordered) - 1, scene.target // 14)
     rest = [ordered[(start + _CHOICE * i) % len(ordered)] for i in range(wanted)] if ordered else []
     used = point_for(scene)
     texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
@@ -483,7 +472,7 @@ def _question(scene: Scene) -> str:
 def _remark(scene: Scene) -> str:
     if scene.facts.child:
         return scene.say("child remark", deck("speech", "child", "remarks"))
-    own = scene.facts.groups - {"learned"} | ({"learned"} if scene.facts.knowledge >= 4 else set())
+    own = scene.facts.groups - {"learned"} | ({"learned"} if (scene.prompt.knowledge or 0) >= 4 else set())
     kinds = sorted((kind for kind in read("speech")["remarks"] if kind in own), key="learned".__eq__)
     kind = kinds[scene.spoken_before % len(kinds)] if kinds else "plain"
     return scene.say("remark" + kind, deck("speech", "remarks", kind))
@@ -557,14 +546,6 @@ def stand(scene: Scene) -> str:
 def _names_mine(scene: Scene, text: str) -> bool:
     """Whether a text names the speaker's position."""
     return f" {normalised(scene.values['mine'])} " in f" {normalised(text)} "
-
-
-def _wants_to_stand(scene: Scene, so_far: str) -> bool:
-    """Whether the speaker adds their position to `so_far`, the words that they are about to say."""
-    if _names_mine(scene, so_far) and not (scene.moved and scene.asked):
-        return False
-    # A speaker who has not stated a position yet, or finds the others agreed, states it; else most of the time.
-    return scene.stance.stated is None or scene.agreed or scene.moved or scene.chance("stand") < 0.6
 
 
 def _asks_for_answer(scene: Scene) -> str:
