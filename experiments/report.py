@@ -165,7 +165,9 @@ def _share(value: float | None) -> str:
 
 def _interval(found: Estimate, shown: Callable[[float | None], str] = _number) -> str:
     """An interval: "0.1 to 0.4"; "none" where there is none."""
-    return t("findings.none") if found.low is None else t("findings.to", low=shown(found.low), high=shown(found.high))
+    if found.low is None:
+        return t("findings.no_interval")
+    return t("findings.to", low=shown(found.low), high=shown(found.high))
 
 
 def _told(one: Comparison) -> str:
@@ -181,10 +183,12 @@ def _told(one: Comparison) -> str:
     return t(f"findings.compared_{one.shown or 'none'}", by=by, interval=interval, p=p)
 
 
-def _stale(why: str) -> str:
-    """Why a run is not what it would be if it were held now."""
-    changed = re.fullmatch(r"the default of (\S+) has changed", why)
-    return said(why) if changed is None else t("findings.default_changed", name=changed[1])
+def reason(why: str) -> str:
+    """Why a value is missing, or a run is not what it would be if it were held now, in the current language."""
+    changed, fewer = (re.fullmatch(one, why) for one in (r"the default of (\S+) has changed", r"fewer than (\d+) .*"))
+    if changed is not None:
+        return t("findings.default_changed", name=changed[1])
+    return said(why) if fewer is None else t("findings.fewer_dialogues", n=int(fewer[1]))
 
 
 def _file(name: str) -> Markup:
@@ -201,7 +205,7 @@ def _marked(key: str, **values: Any) -> Markup:
 def _environment() -> Environment:
     environment = page_environment(Path(__file__).parent / "templates")
     environment.filters |= {"number": _number, "p": _p, "share": _share, "interval": _interval, "told": _told}
-    environment.filters |= {"stale": _stale, "file": _file, "said": said, "published": in_words}
+    environment.filters |= {"reason": reason, "file": _file, "said": said, "published": in_words}
     environment.filters["share_interval"] = partial(_interval, shown=_share)
     environment.globals |= {"t": _marked, "said": said}  # a filter of what is constant is worked out once
     return environment

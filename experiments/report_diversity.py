@@ -20,7 +20,7 @@ from ..state.wording import said, t
 from .comparing import OF_THE_TASK, spread
 from .diversity import Levels
 from .plan import Cell, defaults
-from .report import NOT_SHOWN, Shown, Value
+from .report import NOT_SHOWN, Shown, Value, reason
 from .tables import Tables
 
 ITSELF: Final = "itself, other seeds"
@@ -93,10 +93,10 @@ def _plain(found: Diversity, caption: str, names: Sequence[str], notes: Sequence
         means = [found.mean(setting.label, name) for name in taken]
         cases = max((one.estimate.n for one in means if one), default=0)
         rows.append([_label(setting.label), cases, *map(_value, means)])
+    lacking = [one for one in found.values if one.measure in taken and one.value is None and one.unit == CASE]
     missing = dict.fromkeys(
-        t("findings.is_missing", case=one.case, setting=_label(one.setting), measure=one.measure, why=said(one.missing))
-        for one in found.values
-        if one.measure in taken and one.value is None and one.unit == CASE
+        t("findings.is_missing", case=one.case, setting=label, measure=one.measure, why=reason(one.missing))
+        for one, label in ((one, _label(one.setting)) for one in lacking)
     )
     return Shown(caption, [t("findings.setting"), t("findings.column_cases"), *taken], rows, [*notes, *missing])
 
