@@ -57,7 +57,7 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
         situation["called"] = called
     if settings.language != ENGLISH:
         situation["language"] = settings.language
-    if settings.cognition == "lean":
+    if settings.baseline is None and settings.cognition == "lean":
         situation["brief"] = True
     guide = as_seen(state)
     return situation if guide is None else {**situation, "guide": guide}

@@ -219,7 +219,7 @@ class Typical:
             "debate": form if self.settings.mode == "debate" else None,
             "closing": bool(leaving and turn and self.scenario.guide is None),
         }
-        if self.settings.cognition == "lean":
+        if self.settings.baseline is None and self.settings.cognition == "lean":
             situation["brief"] = True
         guide = self.scenario.guide
         return situation if guide is None else {**situation, "guide": self._guide(guide, turn)}

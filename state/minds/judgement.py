@@ -75,7 +75,7 @@ class _Told(Judgement):
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
         """The schema without descriptions of its fields."""
         whole = super().model_json_schema(*args, **options)
-        return {**_bare(whole), "description": whole["description"]}
+        return {key: of for key, of in whole.items() if key in ("title", "description")} | _bare(whole)
 
 
 def _bare(schema: Any, *, names: bool = False) -> Any:

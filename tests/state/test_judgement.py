@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from persimchat.state.minds import judgement as j
 from persimchat.state.minds.emotion import EMOTIONS
@@ -294,3 +294,14 @@ def test_an_answer_with_several_parts_is_a_judgement_of_each_of_their_modules() 
     whole = {**call("reaction", None), "outcomes": {"emotion": "failed", "action": "again"}}
     found = judged([call("planning", "valid"), call("judge", None), whole])
     assert found == [call("planning", "valid"), call("emotion", "failed"), call("action", "again")]
+
+
+def test_a_schema_says_no_field_again_and_keeps_every_name():
+    class Odd(j.OwnModule):
+        title: str = Field(description="said in the prompt")
+        description: str = Field(description="said in the prompt")
+
+    schema = Odd.model_json_schema()
+    assert list(schema["properties"]) == schema["required"] == ["title", "description"]
+    assert "said in the prompt" not in str(schema)
+    assert "said in the prompt" in Odd.asks()
