@@ -68,7 +68,7 @@ def _estimated(planned: Planned, turn: int) -> Estimate:
 
 
 _ROW: Final = ("agent", "module", "model")
-_COUNTED: Final = ("calls", "input_tokens", "output_tokens", "cost_usd")
+_COUNTED: Final = ("calls", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "least_usd")
 
 
 def _less(row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,8 +100,10 @@ class Named:
 
     @property
     def about(self) -> str:
-        """What it says, in the current language where the catalogue has it."""
+        """What it says, in the current language where the catalogue has it; a package's says it itself."""
         says = self.says
+        if isinstance(says, str) and self.name in ADDED["measure"]:
+            return says
         return t_or(f"findings.says_{self.name.lower()}", says) if isinstance(says, str) else says()
 
 

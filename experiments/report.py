@@ -418,7 +418,7 @@ def in_its_language(place: Place, tag: str | None = None) -> AbstractContextMana
     Raises:
         InputError: there is no such language in the catalogue.
     """
-    tags = {cell.settings.get("language", ENGLISH) for cell in place.locked().cells}
+    tags = {cell.settings.get("language", ENGLISH).partition("-")[0] for cell in place.locked().cells}
     return headed(tags.pop() if len(tags) == 1 else ENGLISH, tag)
 
 

@@ -58,7 +58,7 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
     if settings.language != ENGLISH:
         situation["language"] = settings.language
     if settings.baseline is None and settings.cognition == "lean":
-        situation["brief"] = True
+        situation["brief"] = {"counted": settings.closing == "off" or settings.mode == "story"}
     guide = as_seen(state)
     return situation if guide is None else {**situation, "guide": guide}
 

@@ -203,17 +203,22 @@ def last_utterances(recent: Sequence[Utterance], name: str = "") -> Block:
     return Block("last_utterances", tuple(_line(u, name) for u in recent))
 
 
-_BRIEF: Final = frozenset({"memory", "stm", "progress", "heard"})
+_BRIEF: Final = frozenset({"memory", "stm", "heard", "progress"})
 
 
-def brief(block: Block) -> Block:
+def brief(block: Block, *, counted: bool) -> Block:
     """A block as lean minds read it: feelings in words and only strong ones, memories without weight and keywords.
 
-    Not how many utterances were made, only whether the end is near. The items keep all data.
+    The items keep all data.
+
+    Args:
+        block: as other minds read it.
+        counted: whether it says how many utterances were made, because it will not be told that the end is near.
     """
+    kinds = _BRIEF - {"progress"} if counted else _BRIEF
     emotions = {item["name"]: item["level"] for item in block.items if item.kind == "emotion"}
     items = [
-        replace(item, values={**dict(item.values), "brief": True}) if item.kind in _BRIEF else item
+        replace(item, values={**dict(item.values), "brief": True}) if item.kind in kinds else item
         for item in block.items
         if item.kind != "emotion"
     ]

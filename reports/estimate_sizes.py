@@ -220,7 +220,7 @@ class Typical:
             "closing": bool(leaving and turn and self.scenario.guide is None),
         }
         if self.settings.baseline is None and self.settings.cognition == "lean":
-            situation["brief"] = True
+            situation["brief"] = {"counted": self.settings.closing == "off" or self.settings.mode == "story"}
         guide = self.scenario.guide
         return situation if guide is None else {**situation, "guide": self._guide(guide, turn)}
 

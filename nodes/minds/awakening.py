@@ -82,6 +82,8 @@ def able_to_change(mind: Mind, settings: Settings) -> Mind:
         mind: of a conversation, where a branch begins.
         settings: of the branch.
     """
+    if "own" in mind:
+        mind = {**mind, "own": {name: judged for name, judged in mind["own"].items() if name in settings.modules}}
     if settings.mode == "story" or not mind["alive"]:
         return mind
     own, whole = unfelt(mind, settings), unfelt(mind, settings.model_copy(update={"ablation": []}))
@@ -89,6 +91,4 @@ def able_to_change(mind: Mind, settings: Settings) -> Mind:
     missing = {name: value for name, value in own.items() if kept.get(name, {}) == {}}
     planless = {"plan": None} if "planning" in settings.ablation else {}
     acts = as_able({"action": mind["action"]}, settings)
-    if "own" in kept:
-        kept["own"] = {name: judged for name, judged in kept["own"].items() if name in settings.modules}
     return cast(Mind, {"emotion": {}, **kept, **missing, **planless, **acts})

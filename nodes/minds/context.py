@@ -100,7 +100,9 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
         common |= story_blocks.blocks_of_mind(situation, story, name, shown, mind.get("stm"), heard, spoken)
     if "brief" not in situation:
         return common
-    return {key: blocks.brief(it) if isinstance(it, Block) else it for key, it in common.items()} | {"brief": True}
+    told = situation["brief"]
+    briefly = {key: blocks.brief(it, **told) if isinstance(it, Block) else it for key, it in common.items()}
+    return briefly | {"brief": told}
 
 
 def question(mind: Step, settings: Settings, module: str) -> dict[str, Any]:

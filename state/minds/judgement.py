@@ -75,7 +75,8 @@ class _Told(Judgement):
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
         """The schema without descriptions of its fields."""
         whole = super().model_json_schema(*args, **options)
-        return {key: of for key, of in whole.items() if key in ("title", "description")} | _bare(whole)
+        bare: dict[str, Any] = _bare(whole)
+        return {key: of for key, of in whole.items() if key in ("title", "description")} | bare
 
 
 def _bare(schema: Any, *, names: bool = False) -> Any:
@@ -220,7 +221,7 @@ PARTS: Final[dict[str, type[Judgement]]] = {
 """Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
 
 
-class OwnModule(_Told):
+class OwnModule(Judgement):
     """Base of a module of another package: what a mind judges of every utterance that it hears, once it has recalled.
 
     The fields are what a model answers, each with a description; numbers from 0 to 10 (`Level`) are drawn in charts. A

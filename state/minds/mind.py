@@ -89,8 +89,8 @@ class Situation(TypedDict):
     """Whether the end is near, so that it is time to take leave."""
     language: NotRequired[str]
     """In which all speak, by its tag; missing for English."""
-    brief: NotRequired[bool]
-    """Whether prompts say briefly how a mind stands (`prompts.blocks.brief`); missing if not."""
+    brief: NotRequired[dict[str, bool]]
+    """How prompts say briefly how a mind stands, the arguments of `prompts.blocks.brief`; missing if they do not."""
     story: NotRequired[StorySituation]
     """In a story: the story as this character sees it."""
     companion: NotRequired[CompanionSituation]

@@ -111,7 +111,7 @@ def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() ->
     assert list(in_parts(*order).model_fields) == order
     full = Scripted()
     hold(full, messages=1, mode="debate")
-    for module in order[:-1]:
+    for module in ("perception", "emotion", "openness"):  # need to talk has its anchors, planning its null
         alone = of_ada(full.prompts(module)).split(f'<task name="{module}">\n')[1].split("</task>")[0].strip()
         assert set(alone.splitlines()) <= set(prompt.splitlines())
 

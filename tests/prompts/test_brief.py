@@ -21,14 +21,15 @@ ADA = Persona(name="Ada Lind", description="A baker.")
 PARTS = ("perception", "emotion", "need_to_talk", "planning")
 
 
-def reaction(mind: dict[str, Any], *, closing: bool) -> str:
+def reaction(mind: dict[str, Any], *, closing: bool, counted: bool = False) -> str:
     """The prompt for a lean mind's reaction to Bo's words."""
     mind = {"name": ADA.name, "need_to_talk": 5, "emotion": FELT, **mind}
     said = utterance("Bo Říha", "Tea, then!", anger=8)
     where = situation([ADA.name, "Bo Říha"], "Tea?", [said], closing=closing)
     remembered = [new_memory(ADA.name, 1, "perception", "Bo wants tea", ["tea"], 7, [0] * 6)]
     common = blocks_of(mind, where, ADA.name, remembered) | {"basic_information": basic_information(ADA)}
-    shown = {key: brief(it) if isinstance(it, Block) else it for key, it in common.items()} | {"brief": True}
+    told = {"counted": counted}
+    shown = {key: brief(it, **told) if isinstance(it, Block) else it for key, it in common.items()} | {"brief": told}
     return str(render("parts", **prompt_values("reaction", PARTS, shown))[1].content)
 
 
@@ -56,10 +57,16 @@ def test_nothing_felt_and_nothing_said(kind: str, emotion: dict[str, int], said:
     assert worded_item(Item(kind, {"emotion": emotion, "turn": 0, "limit": 9, "brief": True})) == f"{said}\n"
 
 
+def test_where_nobody_takes_leave_utterances_are_counted() -> None:
+    prompt = reaction({}, closing=False, counted=True)
+    assert "- Progress: 1 of 20 utterances made" in prompt and "how far the conversation is" in prompt
+    assert "how far the conversation is" not in reaction({}, closing=False)
+
+
 def test_all_data_stays_in_the_items() -> None:
     felt = [Item("emotion", {"name": name, "level": FELT[name]}) for name in EMOTIONS]
     memory = new_memory(ADA.name, 1, "perception", "Tea", ["tea"], 7, [0] * 6).model_dump()
-    shown = brief(Block("memories", (Item("stm", memory), *felt, Item("goal", {"text": "x"}))))
+    shown = brief(Block("memories", (Item("stm", memory), *felt, Item("goal", {"text": "x"}))), counted=False)
     assert [item.kind for item in shown.items] == ["stm", "goal", "feelings"]
     assert (shown.items[0]["importance"], shown.items[0]["keywords"]) == (7, ("tea",))
     assert dict(shown.items[2]["emotion"]) == FELT

@@ -297,11 +297,10 @@ def test_an_answer_with_several_parts_is_a_judgement_of_each_of_their_modules() 
 
 
 def test_a_schema_says_no_field_again_and_keeps_every_name():
-    class Odd(j.OwnModule):
+    class Odd(j.Percept):
         title: str = Field(description="said in the prompt")
         description: str = Field(description="said in the prompt")
 
     schema = Odd.model_json_schema()
-    assert list(schema["properties"]) == schema["required"] == ["title", "description"]
+    assert list(schema["properties"])[-2:] == schema["required"][-2:] == ["title", "description"]
     assert "said in the prompt" not in str(schema)
-    assert "said in the prompt" in Odd.asks()
