@@ -212,7 +212,7 @@ def test_the_mapping_in_the_documentation(root: Path, write: Write):
     assert (taken["age"], taken["occupation"], taken["residence"]) == ((), ("baker",), ("Porto, Portugal",))
     assert mapping.rules[("traits",)].items(record).items == ("shy", "exact")
     for name in ORDER:
-        assert f"- `{name}`: " in text
+        assert f"| `{name}` |" in text
 
 
 SCRATCH: dict[str, Any] = {
