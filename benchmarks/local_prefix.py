@@ -79,9 +79,8 @@ def person_first(asked: list[Asked]) -> list[Messages]:
     """The person, what is asked, what changes."""
     found = []
     for one in asked:
-        parted = PERSON.search(one.prompt)
-        assert parted is not None
-        found.append(_messages(one.system, parted[0] + one.prompt.replace(parted[0], "")))
+        before, person, later = _parted(one.prompt)
+        found.append(_messages(one.system, person + before + later))
     return found
 
 
@@ -90,15 +89,21 @@ def growing(asked: list[Asked]) -> list[Messages]:
     talks: dict[str, Messages] = {}
     found = []
     for one in asked:
-        parted = PERSON.search(one.prompt)
-        assert parted is not None
-        constant = one.prompt[: parted.end()] if one.agent not in talks else ""
-        new = "".join(piece[0] for piece in NEW.finditer(one.prompt[parted.end() :]))
+        tasks, person, later = _parted(one.prompt)
+        constant = tasks + person if one.agent not in talks else ""
+        new = "".join(piece[0] for piece in NEW.finditer(later))
         before = talks.setdefault(one.agent, [{"role": "system", "content": one.system}])
         talks[one.agent] = [*before, {"role": "user", "content": constant + new}]
         found.append(talks[one.agent])
         talks[one.agent] = [*talks[one.agent], {"role": "assistant", "content": one.answer}]
     return found
+
+
+def _parted(prompt: str) -> tuple[str, str, str]:
+    """What is asked, the person, and what changes."""
+    person = PERSON.search(prompt)
+    assert person is not None
+    return prompt[: person.start()], person[0], prompt[person.end() :]
 
 
 def _messages(system: str, user: str) -> Messages:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.reports.estimate_sizes import whole_steps
 from persimchat.state.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -29,8 +30,8 @@ from loopback.scripted import task_of
 from loopback.server import LoopbackServer
 
 TOPIC = "What should our town do with the old railway station?"
-LEAST, STEP, CACHED = 1024, 128, 0.1
-"""The shortest beginning that is cached, the step in which it grows, in tokens, and the price of a cached token."""
+CACHED = 0.1
+"""The price of a cached token."""
 
 
 def shared_characters(prompts: list[str]) -> list[int]:
@@ -82,7 +83,7 @@ def shares_of(sent: list[tuple[str, str]]) -> dict[str, Share]:
     found = {}
     for module, pairs in [*sorted(rows.items()), ("all", every)]:
         shared, length = (sum(column) for column in zip(*pairs, strict=True))
-        cached = sum(one // 4 // STEP * STEP for one, _ in pairs if one // 4 >= LEAST)
+        cached = sum(whole_steps(one // 4) for one, _ in pairs)
         number = len(pairs)
         found[module] = Share(module, number, length / 4 / number, shared / length, cached / number)
     return found

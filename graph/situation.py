@@ -57,8 +57,8 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
         situation["called"] = called
     if settings.language != ENGLISH:
         situation["language"] = settings.language
-    if settings.baseline is None and settings.cognition == "lean":
-        situation["brief"] = {"counted": settings.closing == "off" or settings.mode == "story"}
+    if settings.brief is not None:
+        situation["brief"] = settings.brief
     guide = as_seen(state)
     return situation if guide is None else {**situation, "guide": guide}
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from langchain_core.utils.json_schema import dereference_refs
 from pydantic import BaseModel
 
+from ..state.minds.judgement import without_keywords
 from .profiles import ALL_BOUNDS, KEYWORDS, Bounds
 
 LONGEST: Final = 2000
@@ -42,7 +43,7 @@ def wire_schema(
 @cache
 def prompt_schema(schema: type[BaseModel]) -> str:
     """The schema as one line of JSON for a prompt, with all its limits."""
-    return json.dumps(_untitled(_resolved(schema)), ensure_ascii=False)
+    return json.dumps(without_keywords(_resolved(schema), ("title",)), ensure_ascii=False)
 
 
 def _resolved(schema: type[BaseModel]) -> dict[str, Any]:
@@ -50,13 +51,6 @@ def _resolved(schema: type[BaseModel]) -> dict[str, Any]:
     resolved: dict[str, Any] = dereference_refs(whole)
     resolved.pop("$defs", None)
     return resolved
-
-
-def _untitled(node: Any, *, names: bool = False) -> Any:
-    """A schema without titles; with `names`, the keys are the names of properties, one of which may be "title"."""
-    if isinstance(node, dict):
-        return {k: _untitled(v, names=k == "properties") for k, v in node.items() if names or k != "title"}
-    return [_untitled(item) for item in node] if isinstance(node, list) else node
 
 
 def _sent(node: Any, bounds: frozenset[Bounds], longest: int, *, names: bool = False) -> Any:

@@ -318,9 +318,8 @@ class _Ledger:
         points = sorted({int(asked[0]), int(asked[-1]), *(p for p in self._points if asked[0] <= p <= asked[-1])})
         prompts = [prompt(point) for point in points]
         front, more = schema_tokens(self._typical, task, name)
-        alike = [0, *(cached_of(later, earlier, front) for earlier, later in pairwise(prompts))]
-        if name.provider == "offline":
-            alike = [0] * len(points)
+        caches = name.provider != "offline"
+        alike = [0, *(cached_of(later, earlier, front) if caches else 0 for earlier, later in pairwise(prompts))]
 
         def summed(sizes: list[int]) -> float:
             return float(calls @ np.interp(np.arange(len(calls)), points, sizes))

@@ -219,8 +219,8 @@ class Typical:
             "debate": form if self.settings.mode == "debate" else None,
             "closing": bool(leaving and turn and self.scenario.guide is None),
         }
-        if self.settings.baseline is None and self.settings.cognition == "lean":
-            situation["brief"] = {"counted": self.settings.closing == "off" or self.settings.mode == "story"}
+        if self.settings.brief is not None:
+            situation["brief"] = self.settings.brief
         guide = self.scenario.guide
         return situation if guide is None else {**situation, "guide": self._guide(guide, turn)}
 
@@ -391,12 +391,18 @@ def tokens_of(messages: list[BaseMessage]) -> int:
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
-_LEAST_CACHED: Final = 1024
-_CACHED_STEP: Final = 128
+LEAST_CACHED: Final = 1024
+CACHED_STEP: Final = 128
+"""The shortest beginning that is cached, and the step in which it grows, in tokens (OpenAI's rule)."""
+
+
+def whole_steps(tokens: int) -> int:
+    """Tokens that are cached of a beginning of so many."""
+    return tokens // CACHED_STEP * CACHED_STEP if tokens >= LEAST_CACHED else 0
 
 
 def cached_of(prompt: list[BaseMessage], earlier: list[BaseMessage], front: int) -> int:
-    """Tokens of a prompt that a server may have from an earlier one, by OpenAI's rule: from 1,024 on, in steps of 128.
+    """Tokens of a prompt that a server may have from an earlier one, by OpenAI's rule.
 
     Args:
         prompt: the prompt.
@@ -404,8 +410,7 @@ def cached_of(prompt: list[BaseMessage], earlier: list[BaseMessage], front: int)
         front: tokens in front of both, which are no part of them: of the answer's schema.
     """
     alike = commonprefix(["\n".join(str(message.text) for message in one) for one in (prompt, earlier)])
-    tokens = front + estimated_tokens(alike)
-    return max(0, tokens // _CACHED_STEP * _CACHED_STEP - front) if tokens >= _LEAST_CACHED else 0
+    return max(0, whole_steps(front + estimated_tokens(alike)) - front)
 
 
 def prompt_of_mind(

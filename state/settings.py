@@ -104,6 +104,16 @@ class Settings(groups.Settings):
         """Whether minds reflect or plan at all while others speak."""
         return self.planning_and_reflection and not {"reflection", "planning"} <= set(self.ablation)
 
+    @property
+    def brief(self) -> dict[str, bool] | None:
+        """How prompts say briefly how a mind stands (`Situation.brief`); None if they do not.
+
+        Where nobody takes leave, nobody is told that the end is near, so utterances are counted.
+        """
+        if self.baseline is not None or self.cognition != "lean":
+            return None
+        return {"counted": self.closing == "off" or self.mode == "story"}
+
     def _lacking(self) -> Iterator[str]:
         """Why modules cannot be left out of these minds, because they have none, a sentence each."""
         lacking = {

@@ -8,7 +8,7 @@ without a second request, because models cannot count characters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -75,16 +75,16 @@ class _Told(Judgement):
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
         """The schema without descriptions of its fields."""
         whole = super().model_json_schema(*args, **options)
-        bare: dict[str, Any] = _bare(whole)
+        bare: dict[str, Any] = without_keywords(whole, ("title", "description"))
         return {key: of for key, of in whole.items() if key in ("title", "description")} | bare
 
 
-def _bare(schema: Any, *, names: bool = False) -> Any:
-    """A JSON schema without titles and descriptions; with `names`, the keys are those of properties."""
+def without_keywords(schema: Any, gone: Collection[str], *, names: bool = False) -> Any:
+    """A JSON schema without some keywords; with `names`, the keys are the names of properties, which all stay."""
     if isinstance(schema, dict):
-        unsaid = () if names else ("title", "description")
-        return {key: _bare(of, names=key == "properties") for key, of in schema.items() if key not in unsaid}
-    return [_bare(of) for of in schema] if isinstance(schema, list) else schema
+        kept = {key: of for key, of in schema.items() if names or key not in gone}
+        return {key: without_keywords(of, gone, names=key == "properties") for key, of in kept.items()}
+    return [without_keywords(of, gone) for of in schema] if isinstance(schema, list) else schema
 
 
 class Percept(_Told):
