@@ -6,9 +6,11 @@ fail or are asked again are not counted, nor are the second wordings of an utter
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from pkgutil import resolve_name
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from ..state.baselines.rounds import rounds_of
 from ..state.kinds import Mad
 from ..state.poll import Guide
-from ..state.settings import Settings
+from ..state.settings import HEARD, Settings
 from ..state.stories.story import Story
 from .ending import judge_is_due, leave_takers
 
@@ -94,24 +96,23 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True, word
         calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
     calls |= speech
     felt = {"emotion", *(["need_to_talk"] if speaks else []), *(["openness"] if speaks and debate else [])} - gone
-    acts = felt | ({"action"} - gone if settings.thinks else set())
-    match settings.cognition:
-        case "full":
-            calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
-            calls |= dict.fromkeys(own, asked)
-            if settings.thinks:
-                calls["action"] = asked
-            if speaks:
-                calls["need_to_talk"] = awakens + asked
-            if speaks and debate:
-                calls["openness"] = awakens + asked
-        case "compact":
-            calls |= {"hearing": asked * (not gone >= {"perception", "focal_points"})}
-            calls |= {"appraisal": awakens * bool(felt) + asked * bool(acts or own)}
-        case "lean":
-            reacts = own or felt or {"perception"} - gone or (settings.thinks and {"planning"} - gone)
-            calls |= {"reaction": asked * bool(reacts), "appraisal": awakens * bool(felt)}
+    if settings.cognition == "lean":
+        reacts = own or felt or {"perception"} - gone or (settings.thinks and {"planning"} - gone)
+        calls |= {"reaction": asked * bool(reacts), "appraisal": awakens * bool(felt)}
+    else:
+        judged = {*HEARD, *own, *(["action"] if settings.thinks else [])} - gone
+        calls |= _by_answer(dict.fromkeys(felt, awakens + asked) | dict.fromkeys(judged, asked), settings)
     return {task: number for task, number in calls.items() if task not in gone}
+
+
+def _by_answer(calls: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """How often each answer of full and compact minds is asked for, from how often each of their judgements is made."""
+    joined = settings.in_one_answer
+    answers = {module: number for module, number in calls.items() if module not in joined}
+    for answer, parts in ("hearing", joined & {*HEARD}), ("appraisal", joined - {*HEARD}):
+        if made := [calls[part] for part in calls.keys() & parts]:
+            answers[answer] = reduce(np.maximum, made)
+    return answers
 
 
 def _calls_of_speech(shape: Shape, settings: Settings) -> dict[str, Floats]:
@@ -281,8 +282,9 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
         "summary": 2 * rooms + together,
         "review": reviews,
         "ballot": 2 * voters + second,
-        **_calls_of_hearing(hearing_of_story(story, settings), everybody, settings, reflecting),
     }
+    if settings.cognition != "strategist":
+        calls |= _calls_of_hearing(hearing_of_story(story, settings), everybody, settings, reflecting)
     return {task: number for task, number in calls.items() if number}
 
 
@@ -294,17 +296,13 @@ def _calls_of_hearing(hearing: Hearing, everybody: int, settings: Settings, refl
     calls: dict[str, float] = {"reflection": thoughts * reflecting, "planning": thoughts * (1 - reflecting)}
     if settings.memory_filtering:  # before its first thought or percept, a mind has nothing to filter
         calls["memory_filtering"] = max(0, heard + thoughts - everybody)
-    match settings.cognition:
-        case "full":
-            calls |= {"perception": heard, "focal_points": heard}
-            calls |= dict.fromkeys(("emotion", "need_to_talk"), heard + everybody)
-            calls["action"] = heard if settings.planning_and_reflection else 0
-            calls |= dict.fromkeys(settings.modules, heard)
-        case "compact":
-            calls |= {"hearing": heard, "appraisal": heard + everybody}
-        case "lean":
-            calls |= {"reaction": heard, "appraisal": everybody}
-    return calls
+    if settings.cognition == "lean":
+        return calls | {"reaction": heard, "appraisal": everybody}
+    felt = dict.fromkeys(("emotion", "need_to_talk"), heard + everybody)
+    judged = dict.fromkeys(
+        (*HEARD, *(["action"] if settings.planning_and_reflection else []), *settings.modules), heard
+    )
+    return calls | _by_answer(felt | judged, settings)
 
 
 MODULE_OF: Final = {

@@ -186,6 +186,12 @@ else:
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
 """All modules that ask a model, those of installed packages last."""
 
+HEARD: Final[tuple[Module, ...]] = ("perception", "focal_points")
+"""The modules that judge the words just heard, for which nothing is recalled yet."""
+
+APPRAISED: Final[tuple[Module, ...]] = ("emotion", "need_to_talk", "openness", "action")
+"""The modules that judge them once something is recalled; those of installed packages do, too."""
+
 OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
 """The modules of a mind in a story."""
 

@@ -16,13 +16,27 @@ from . import kinds
 from .kinds import groups
 from .kinds.groups import ABOUT, BASELINES, MODES, PATTERNS, PROMPT_ORDER, Mode
 from .plain_text import visible_form
-from .setting import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Module, RetrievalWeights, no_switch
+from .setting import (
+    AFTERWARDS,
+    APPRAISED,
+    HEARD,
+    MODULES,
+    OF_PRUNING,
+    OF_STORIES,
+    OUTSIDE,
+    SHIPPED,
+    Module,
+    RetrievalWeights,
+    no_switch,
+)
 
 __all__ = [
     "ABOUT",
     "AFTERWARDS",
+    "APPRAISED",
     "BASELINES",
     "BUDGETS",
+    "HEARD",
     "MODES",
     "MODULES",
     "OF_PRUNING",
@@ -58,7 +72,7 @@ class Settings(groups.Settings):
         made = handler({**data, **own})
         made.model_fields_set.difference_update(own)
         if info.context != PART:
-            for sentence in chain(kinds.refusals(dict(made)), made._lacking()):
+            for sentence in chain(kinds.refusals(dict(made)), made._lacking(), made._unjoinable()):
                 raise ValueError(sentence)
         return made
 
@@ -113,6 +127,25 @@ class Settings(groups.Settings):
         if self.baseline is not None or self.cognition != "lean":
             return None
         return {"counted": self.closing == "off" or self.mode == "story"}
+
+    @property
+    def in_one_answer(self) -> frozenset[str]:
+        """The modules whose judgements come in one answer with the others of their step (`cognition`, `joined`)."""
+        every = (*HEARD, *APPRAISED, "trust", *self.modules)
+        return frozenset(self.joined if self.cognition == "full" else every)
+
+    def _unjoinable(self) -> Iterator[str]:
+        """Why modules cannot share a call, a sentence each."""
+        appraised = [module for module in APPRAISED if module != "openness" or self.mode == "debate"]
+        for step in (HEARD, (*appraised, *self.modules)):
+            if len(own := [name for name in step if name in self.joined]) == 1:
+                others = ", ".join(name for name in step if name not in own)
+                yield f"joined has only {own[0]} of its step; add another of it ({others}), or take {own[0]} out"
+        for module in self.joined:
+            if module == "openness" and self.mode != "debate":
+                yield "joined has openness, but only debates judge it; take openness out of joined"
+            if module not in (*HEARD, *APPRAISED, *self.modules):
+                yield f"joined has {module}, which these minds do not have; add {module} to modules"
 
     def _lacking(self) -> Iterator[str]:
         """Why modules cannot be left out of these minds, because they have none, a sentence each."""

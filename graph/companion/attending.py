@@ -89,6 +89,7 @@ def refuse_others(settings: Settings) -> None:
     for name, why in (
         ("pruning", "A companion's prompts are not pruned in this release." if settings.pruning.active else ""),
         ("ablation", "A companion has its whole mind." if settings.ablation else ""),
+        ("joined", "A companion's calls are what cognition says." if settings.joined else ""),
         ("modules", "A companion has modules of its own." if settings.modules else ""),
         ("baseline", "A companion has a mind." if settings.baseline is not None else ""),
         ("cognition", "A companion digests in full, compact or lean." if settings.cognition in _WITHOUT_DIGEST else ""),

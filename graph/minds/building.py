@@ -7,6 +7,7 @@ reviews of a story become memories as a conversation's thoughts do: through shor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -39,15 +40,17 @@ from ...nodes.minds.thinking import plan, reflect
 from ...nodes.stories.acting import review
 from ...nodes.stories.context import part_of_act
 from ...state.minds.mind import Step
-from ...state.settings import Settings
+from ...state.settings import HEARD, Settings
 from ..node import TRANSIENT, current_settings, module_node, route
 from ..stories.talks import hears
 
 MindGraph = CompiledStateGraph[Any, Any, Any, Any]
 Thought = Literal["reflect", "plan"]
 
-_OWN: Final = (judge_need_to_talk, judge_openness)
+_OWN: Final = {"need_to_talk": judge_need_to_talk, "openness": judge_openness}
 """The appraisals of participants, which a judge does not make."""
+_EVERYBODY_S: Final = {"action": choose_action, "emotion": feel}
+"""The other appraisals of a mind that is no companion's, by module."""
 
 
 def mind_builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
@@ -58,55 +61,71 @@ def mind_builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
-def _own(mind: Step) -> list[str]:
-    """The names of these appraisals; empty for a judge and a companion, who have none."""
-    return [] if "role" in mind else [module.__name__ for module in _OWN]
+def _apart(modules: Mapping[str, Any]) -> list[str]:
+    """The nodes of those of these modules that have a call of their own."""
+    joined = current_settings().in_one_answer
+    return [node.__name__ for module, node in modules.items() if module not in joined]
 
 
 def _of_packages(mind: Step) -> list[Send]:
-    """A task for each module of an installed package; none for a judge and a companion."""
-    names = [] if "role" in mind else current_settings().modules
+    """A task for each module of an installed package that has a call of its own; none for a judge and a companion."""
+    settings = current_settings()
+    names = [] if "role" in mind else [name for name in settings.modules if name not in settings.in_one_answer]
     return [Send(judge_own.__name__, {**mind, "asked": name}) for name in names]
 
 
 def build_awakening() -> MindGraph:
     """Before the first utterance: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
 
-    With compact and lean cognition, one answer has all judgements; with fixed cognition there are none. A judge has
-    neither need to talk nor openness.
+    With compact and lean cognition, one answer has all judgements, else those that are `joined`; with fixed cognition
+    there are none. A judge has neither need to talk nor openness.
     """
-    builder = mind_builder(settle, feel, *_OWN, appraise_at_once, save_memories)
+    builder = mind_builder(settle, feel, *_OWN.values(), appraise_at_once, save_memories)
     builder.add_edge(START, "settle")
     builder.add_conditional_edges("settle", route(after_settling), ["feel", "appraise_at_once", END])
     builder.add_edge("settle", "save_memories")
-    own = [module.__name__ for module in _OWN]
-
-    def has_felt(mind: Step) -> list[str]:
-        return _own(mind) or [END]
-
-    builder.add_conditional_edges("feel", route(has_felt), [*own, END])
-    for appraisal in own:
-        builder.add_edge(appraisal, END)
-    builder.add_edge("appraise_at_once", END)
+    _add_awakening(builder, _OWN)
     builder.add_edge("save_memories", END)
     return builder.compile(name="awakening")
 
 
 def after_settling(mind: Step) -> Literal["feel", "appraise_at_once", "__end__"]:
-    """Route: each module in its own call, all in one answer, or none."""
-    match current_settings().cognition:
-        case "full":
-            return "feel"
-        case "fixed":
-            return "__end__"
-        case _:
-            return "appraise_at_once"
+    """Route: what a mind feels, alone or in one answer with others, or nothing."""
+    settings = current_settings()
+    if settings.cognition == "fixed":
+        return "__end__"
+    return "appraise_at_once" if "emotion" in settings.in_one_answer else "feel"
+
+
+def _add_awakening(builder: StateGraph[Any, Any, Any, Any], own: Mapping[str, Any]) -> None:
+    """Add the edges behind `feel` and `appraise_at_once`: what a mind judges by what it feels now.
+
+    Args:
+        builder: has the nodes.
+        own: these appraisals, which a judge does not make, by module.
+    """
+
+    def has_felt(mind: Step) -> list[str]:
+        judged = {} if "role" in mind else own
+        joined = ["appraise_at_once"] if current_settings().in_one_answer & judged.keys() else []
+        return [*_apart(judged), *joined] or [END]
+
+    def has_appraised(mind: Step) -> list[str]:
+        felt = "emotion" in current_settings().in_one_answer
+        return (_apart(own) if felt and "role" not in mind else []) or [END]
+
+    nodes = [node.__name__ for node in own.values()]
+    builder.add_conditional_edges("feel", route(has_felt), [*nodes, "appraise_at_once", END])
+    builder.add_conditional_edges("appraise_at_once", route(has_appraised), [*nodes, END])
+    for node in nodes:
+        builder.add_edge(node, END)
 
 
 def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     """One utterance, in as many answers as the setting `cognition` allows.
 
-    - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ modules of packages ‖ save.
+    - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ modules of packages ‖ save. What is
+      `joined` is in one answer, as with compact cognition.
     - compact: hear_at_once → remember → appraise_at_once ‖ save.
     - lean: recall by the words heard → react_at_once → remember → save.
     - fixed: nothing.
@@ -117,28 +136,28 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     Args:
         checkpointer: False if it leaves nothing in the checkpoints of the graph around it.
     """
-    every = (choose_action, feel, judge_trust, judge_own)
+    appraising = (*_OWN.values(), *_EVERYBODY_S.values(), judge_trust, judge_own, appraise_at_once)
     first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
-    builder = mind_builder(
-        *first, remember_utterance, *_OWN, *every, appraise_at_once, react_at_once, remember_percept, save_memories
-    )
-    begin = {"full": ["perceive", "wonder"], "compact": ["hear_at_once"], "lean": ["recall_by_words"]}
-    appraisals = [*(module.__name__ for module in (*_OWN, *every)), "appraise_at_once"]
+    builder = mind_builder(*first, remember_utterance, *appraising, react_at_once, remember_percept, save_memories)
+    appraisals = [module.__name__ for module in appraising]
 
     def hears(mind: Step) -> list[str]:
-        if current_settings().cognition == "fixed":
-            return [END]
-        first = ["perceive"] if mind.get("role") == "companion" else begin["full"]
-        return [*(begin | {"full": first})[current_settings().cognition], "filter_memory"]
+        match current_settings().cognition:
+            case "fixed":
+                return [END]
+            case "lean":
+                return ["recall_by_words", "filter_memory"]
+        asks = {} if mind.get("role") == "companion" else {"focal_points": wonder}
+        return [*(_apart({"perception": perceive, **asks}) or ["hear_at_once"]), "filter_memory"]
 
     def has_filtered(mind: Step) -> str:
         return "react_at_once" if current_settings().cognition == "lean" else "remember_utterance"
 
     def has_remembered(mind: Step) -> list[str | Send]:
-        companion = mind.get("role") == "companion"
-        own = [*_own(mind), *_of_packages(mind), "choose_action", "feel"]
-        full = ["feel", "judge_trust"] if companion else own
-        return [*(full if current_settings().cognition == "full" else ["appraise_at_once"]), "save_memories"]
+        own = {**_OWN, **_EVERYBODY_S} if "role" not in mind else _EVERYBODY_S
+        judged = {"emotion": feel, "trust": judge_trust} if mind.get("role") == "companion" else own
+        joined = ["appraise_at_once"] if current_settings().in_one_answer - {*HEARD} else []
+        return [*_apart(judged), *_of_packages(mind), *joined, "save_memories"]
 
     builder.add_conditional_edges(START, route(hears), [*(module.__name__ for module in first), END])
     for module in (perceive, wonder, hear_at_once):
@@ -174,8 +193,9 @@ def build_story_awakening() -> MindGraph:
 
     A mind that hears and thinks awakens as in a conversation besides: feel → need to talk, or both in one answer.
     """
-    apart = (feel, judge_need_to_talk, appraise_at_once)
-    builder = mind_builder(settle, settle_without_impressions, review, *apart, save_memories)
+    needs = {"need_to_talk": judge_need_to_talk}
+    appraising = (feel, *needs.values(), appraise_at_once)
+    builder = mind_builder(settle, settle_without_impressions, review, *appraising, save_memories)
 
     def begins(mind: Step) -> str:
         return "settle" if mind["asks"] == "impressions" else "settle_without_impressions"
@@ -188,8 +208,8 @@ def build_story_awakening() -> MindGraph:
     next_ = ["review", "feel", "appraise_at_once", "save_memories"]
     for settled in ("settle", "settle_without_impressions"):
         builder.add_conditional_edges(settled, route(has_settled), next_)
-    builder.add_edge("feel", "judge_need_to_talk")
-    for last in ("review", "judge_need_to_talk", "appraise_at_once", "save_memories"):
+    _add_awakening(builder, needs)
+    for last in ("review", "save_memories"):
         builder.add_edge(last, END)
     return builder.compile(name="story_awakening")
 

@@ -18,7 +18,7 @@ from ...state.minds import judgement
 from ...state.minds.emotion import EmotionalState
 from ...state.minds.mind import Step, Utterance
 from ...state.outcomes import NEUTRAL, judged
-from ...state.settings import Module, Settings
+from ...state.settings import HEARD, Module, Settings
 from .context import common_blocks, question, shown_memories
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s|(?<=[。！？])")
@@ -141,10 +141,6 @@ def _change(module: str) -> Callable[[Step, Any], Step]:
     return _CHANGES[module] if module in _CHANGES else owned(module)
 
 
-_HEARD: Final = ("perception", "focal_points")
-"""Judgements of the words heard, for which nothing is recalled yet; they are the parts of "hearing"."""
-
-
 def as_heard(heard: Utterance) -> dict[str, Any]:
     """The percept of an utterance without a model: its first sentence, its longest words, neutral importance.
 
@@ -166,7 +162,7 @@ def as_heard(heard: Utterance) -> dict[str, Any]:
 async def _appraised(mind: Step, settings: Settings, module: Module) -> Step:
     if module in settings.left_out:
         return _without(mind, settings, module)
-    recalls = module not in _HEARD and (module != "emotion" or mind.get("heard"))
+    recalls = module not in HEARD and (module != "emotion" or mind.get("heard"))
     shown = await shown_memories(mind, settings) if recalls else []
     schema, values = judgement.schema_of(module), common_blocks(mind, shown) | told_of([module])
     template = module if module in _CHANGES else "own"
@@ -227,12 +223,15 @@ _AFTER: Final = ("plan", "heard", "progress", "needs_and_emotions", "short_term_
 
 
 async def hear_at_once(mind: Step, settings: Settings) -> Step:
-    """Compact cognition: percept and focal points in one answer."""
+    """Percept and focal points in one answer: with compact cognition, and where they are `joined`."""
     return await _judged(mind, settings, "hearing")
 
 
 async def appraise_at_once(mind: Step, settings: Settings) -> Step:
-    """Compact cognition, and every awakening but the full one: emotion, need to talk, action, openness."""
+    """Emotion, need to talk, action, openness in one answer, with compact cognition, or as far as they are `joined`.
+
+    At the awakening with lean cognition, too.
+    """
     return await _judged(mind, settings, "appraisal")
 
 
@@ -268,7 +267,7 @@ def _made_at_once(module: str, mind: Step, settings: Settings) -> tuple[str, ...
     A judge has no need to talk and no openness, a companion neither. Before the first word a mind chooses no action.
     """
     if module == "hearing":
-        return _HEARD
+        return HEARD
     if mind.get("role") == "companion":
         return ("perception", "emotion", "trust") if module == "reaction" else ("emotion", "trust")
     speaks = mind["name"] in mind["situation"]["present"]
@@ -281,18 +280,17 @@ def _made_at_once(module: str, mind: Step, settings: Settings) -> tuple[str, ...
         "planning": module == "reaction" and settings.planning_and_reflection,
     }
     own = settings.modules if speaks and module != "hearing" and mind.get("heard") else ()
-    return (*(name for name, is_made in made.items() if is_made), *own)
+    every = (*(name for name, is_made in made.items() if is_made), *own)
+    return every if module == "reaction" else tuple(name for name in every if name in settings.in_one_answer)
 
 
 def asked_as(module: str, settings: Settings) -> str:
-    """The module whose answers contain a module's judgements: the module itself with full cognition."""
-    if settings.cognition == "full" or module not in (*_CHANGES, *settings.modules):
-        return module
-    if settings.cognition == "lean":
+    """The module whose answers contain a module's judgements: the module itself if it has a call of its own."""
+    if settings.cognition == "lean" and module in (*_CHANGES, *settings.modules):
         return "reaction"
-    if module == "planning":
+    if module not in settings.in_one_answer:
         return module
-    return "hearing" if module in _HEARD else "appraisal"
+    return "hearing" if module in HEARD else "appraisal"
 
 
 def prompt_values(module: str, parts: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:

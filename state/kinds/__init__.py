@@ -55,6 +55,8 @@ class Compact(Full):
 
     cognition: Literal["compact"] = "compact"
     CHOSEN = {"cognition": "compact"}
+    ONLY = {"joined": ([],)}
+    THIS = "cognition=compact"
 
 
 class Lean(Full):
@@ -62,6 +64,8 @@ class Lean(Full):
 
     cognition: Literal["lean"] = "lean"
     CHOSEN = {"cognition": "lean"}
+    ONLY = {"joined": ([],)}
+    THIS = "cognition=lean"
 
 
 class Fixed(groups.Minds, groups.Pruned, groups.Recall, Choice):

@@ -19,6 +19,8 @@ from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
 from ..packages import ADDED, OWN_PATTERNS, class_of, loaded
 from ..setting import (
+    APPRAISED,
+    HEARD,
     SHIPPED,
     About,
     Choice,
@@ -151,13 +153,14 @@ class Thinking(Group):
     """What minds do while others speak, and how they remember."""
 
     ablation: list[Ablated] = setting(list, exclude_if=lambda value: not value)
+    joined: list[str] = setting(list, exclude_if=lambda value: not value)
     modules: list[str] = setting(list, exclude_if=lambda value: not value)
     planning_and_reflection: bool = setting(True)
     memory_filtering: bool = setting(False)
     emotional_retrieval: bool = setting(True)
     stm_retrieval: bool = setting(True)
 
-    @field_validator("ablation", "modules", mode="before")
+    @field_validator("ablation", "joined", "modules", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
         """Accept names on one line, separated by commas."""
@@ -167,6 +170,15 @@ class Thinking(Group):
     @classmethod
     def _in_order(cls, value: list[Ablated]) -> list[Ablated]:
         return [name for name in ABLATED if name in value]
+
+    @field_validator("joined")
+    @classmethod
+    def _joinable(cls, value: list[str]) -> list[str]:
+        joinable = (*HEARD, *APPRAISED, *ADDED["module"])
+        for name in value:
+            if name not in joinable:
+                raise ValueError(f"joined has {name!r}, but only these can share a call: {', '.join(joinable)}")
+        return [name for name in joinable if name in value]
 
     @field_validator("modules")
     @classmethod

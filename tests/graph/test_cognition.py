@@ -15,11 +15,12 @@ from talks import check_replay
 
 import persimchat
 from persimchat.graph import build_conversation
+from persimchat.graph.calls import Shape, calls_of_mind
 from persimchat.nodes.minds.appraising import REFLECTS_AT
 from persimchat.runs.events import MindChanged
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.minds.judgement import PARTS, in_parts
-from persimchat.state.settings import Settings
+from persimchat.state.settings import APPRAISED, HEARD, Settings
 
 PEOPLE: list[dict[str, Any]] = [
     {"name": "Ada Lind", "description": "A baker."},
@@ -60,6 +61,65 @@ def test_what_an_utterance_takes(cognition: str) -> None:
     if cognition != "lean":  # a mind reflects when what it has perceived weighs enough, after some seven utterances
         expected.update(reflection=2)  # while the second utterance is made, the two others do what they chose
     assert Counter(task for task, _ in scripted.asked) == expected
+
+
+JOINED = {
+    "hearing": ["perception", "focal_points"],
+    "all": [*HEARD, *APPRAISED],
+    "what is felt and what follows": ["emotion", "need_to_talk"],
+    "what is felt, which alone is asked for at first": ["emotion", "action"],
+    "what follows from what is felt": ["need_to_talk", "openness"],
+    "one that follows, and the action": ["action", "openness"],
+}
+
+
+def parts_told(task: str, prompt: str) -> list[str]:
+    """The judgements that a prompt asks for."""
+    return [line[3:] for line in prompt.splitlines() if line.startswith("## ")] or [task]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("joined", JOINED.values(), ids=JOINED)
+def test_what_is_joined_is_asked_for_in_one_answer(joined: list[str]) -> None:
+    """Every judgement is made as often as in calls of their own, in as many calls as an estimate says."""
+    apart, together, mode = Scripted(), Scripted(), {"mode": "debate", "joined": joined}
+    hold(apart, mode="debate")
+    hold(together, **mode)
+
+    of_minds = {*HEARD, *APPRAISED}
+    made = Counter(part for task, prompt in together.asked for part in parts_told(task, prompt))
+    alone = Counter(task for task, _ in apart.asked)
+    assert {part: made[part] for part in of_minds} == {part: alone[part] for part in of_minds}
+    calls = Counter(task for task, _ in together.asked)
+    assert not calls.keys() & {*joined}
+    shape = Shape(participants=3, utterances=2, reflecting=1.0)
+    told = calls_of_mind(shape, Settings(max_messages=2, **mode))
+    for task in {*of_minds, "hearing", "appraisal"} - {*joined}:
+        assert calls[task] == 3 * told[task].sum() if task in told else not calls[task], task
+
+
+def test_all_joined_is_compact() -> None:
+    joined, compact = Scripted(), Scripted()
+    hold(joined, joined=["perception", "focal_points", "emotion", "need_to_talk", "action"])
+    hold(compact, cognition="compact")
+    assert sorted(str(asked) for asked in joined.asked) == sorted(str(asked) for asked in compact.asked)
+
+
+@pytest.mark.parametrize(
+    ("joined", "said"),
+    [
+        ("perception", r"joined has only perception of its step\. Add another of it \(focal_points\), or take"),
+        (
+            "emotion",
+            r"joined has only emotion of its step\. Add another of it \(need_to_talk, action\), or take emotion",
+        ),
+        ("reflection,emotion", "joined has 'reflection', but only these can share a call: perception, .*action"),
+        ("openness,emotion,action", r"joined has openness, but only debates judge it\. Take openness out of joined"),
+    ],
+)
+def test_what_cannot_share_a_call_is_refused_in_one_sentence(joined: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        persimchat.simulate("Tea or coffee?", 2, model="offline", joined=joined)
 
 
 @pytest.mark.proof
@@ -107,7 +167,7 @@ def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() ->
     hold(scripted, messages=1, cognition="lean", mode="debate")
     prompt = of_ada(scripted.prompts("reaction"))
     order = ["perception", "emotion", "need_to_talk", "openness", "planning"]
-    assert [line[3:] for line in prompt.splitlines() if line.startswith("## ")] == order
+    assert parts_told("reaction", prompt) == order
     assert list(in_parts(*order).model_fields) == order
     full = Scripted()
     hold(full, messages=1, mode="debate")

@@ -244,7 +244,7 @@ def test_prices_have_bounds(price: Any) -> None:
 OTHER: dict[str, Any] = yaml.safe_load("""
 {max_messages: 7, pattern: selector, selection: softmax, selection_temperature: 2.0, allow_repeated_speaker: true,
 judge: persona, judge_window: 5, judge_every: 2, answer_format: yesno, model: offline, model_temperature: 0.5,
-model_top_p: 0.5, embedding: minilm, listeners: 3, ablation: [emotion],
+model_top_p: 0.5, embedding: minilm, listeners: 3, ablation: [emotion], joined: [perception, focal_points],
 planning_and_reflection: false, memory_filtering: true, emotional_retrieval: false, stm_retrieval: false,
 relationships: false, social_goals: false, language: cs, prompts: {_item: x},
 speech_register: formal, utterance_words: 9, closing: 'on',
