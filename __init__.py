@@ -8,6 +8,7 @@ The public API is small:
 - `companion()` (and `acompanion()`) opens a talk with one agent who remembers;
 - `build_conversation()` returns the LangGraph graph, to embed it in another one, and `conversation_node()` a node that
   adapts it to the state of that graph; `as_tool()` lets an agent ask a focus group;
+- `register()` gives minds an `OwnModule`, conversations a rule of who speaks next, and experiments a measure;
 - `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
 
 Simulated people are not people: their words are no evidence of what real people would say.
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from .runs.control import Control
     from .runs.tool import as_tool
     from .state.errors import InputError, MachineError, ModelError, PerSimChatError
+    from .state.minds.judgement import OwnModule
+    from .state.packages import register
     from .state.persona import Persona
     from .state.scenario import Scenario
     from .state.settings import Settings
@@ -49,6 +52,7 @@ __all__ = [
     "InputError",
     "MachineError",
     "ModelError",
+    "OwnModule",
     "PerSimChatError",
     "Persona",
     "Result",
@@ -65,6 +69,7 @@ __all__ = [
     "companion",
     "conversation_node",
     "load_scenario",
+    "register",
     "resume",
     "simulate",
     "stream_events",
@@ -77,6 +82,7 @@ __getattr__ = loader(
         "InputError": "state.errors",
         "MachineError": "state.errors",
         "ModelError": "state.errors",
+        "OwnModule": "state.minds.judgement",
         "PerSimChatError": "state.errors",
         "Persona": "state.persona",
         "Result": "runs.api",
@@ -93,6 +99,7 @@ __getattr__ = loader(
         "companion": "runs.companion.api",
         "conversation_node": "graph.subgraph_node",
         "load_scenario": "personas.scenario",
+        "register": "state.packages",
         "resume": "runs.api",
         "simulate": "runs.api",
         "stream_events": "runs.api",

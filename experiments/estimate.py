@@ -16,7 +16,7 @@ from ..models.naming import parse_model_name
 from ..reports.estimate import Estimate, estimate
 from ..runs.events import Totals
 from ..state.errors import InputError, suggestion
-from ..state.settings import AFTERWARDS, BUDGETS, MODULES
+from ..state.settings import AFTERWARDS, BUDGETS, modules
 from .comparing import OF_THE_TASK
 from .file import Compare, Limits
 from .plan import Plan, Planned, canonical
@@ -187,8 +187,8 @@ def models_of(plan: Plan) -> set[str]:
     found: set[str] = set()
     for planned in plan.cells:
         names = ["", *(persona.name for persona in planned.scenario.participants)]
-        modules = [module for module in MODULES if module not in AFTERWARDS]
-        found |= {planned.settings.model_for(name, module) or "" for name in names for module in modules}
+        asked = [module for module in modules() if module not in AFTERWARDS]
+        found |= {planned.settings.model_for(name, module) or "" for name in names for module in asked}
     return found - {""}
 
 

@@ -11,7 +11,6 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -27,7 +26,7 @@ from ..reports.stances import VALUES, Position, ledger, stances_of
 from ..runs.folder.answers import RecordedJudgement
 from ..runs.folder.reading import Record
 from ..state.errors import InputError, suggestion
-from ..state.packages import ADDED, loaded
+from ..state.packages import ADDED, kept, loaded
 from ..state.wording import said, t, t_or
 from .file import Experiment, PollOf
 from .place import Standing
@@ -39,7 +38,7 @@ EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
 """The arithmetic evaluators of this package by name; they ask no model."""
 
 
-@cache
+@kept
 def evaluator_of(name: str) -> Callable[..., Any]:
     """An arithmetic evaluator, of this package or of an installed one (entry point `persimchat.measure`).
 

@@ -41,6 +41,7 @@ from ..state.minds.emotion import EMOTIONS
 from ..state.minds.memory import Memory, MemoryKind, given_memories, new_memory
 from ..state.minds.mind import GuideSituation, Mind, Situation, Step, Utterance, in_step
 from ..state.minds.pruning import select
+from ..state.packages import kept
 from ..state.persona import Persona
 from ..state.poll import Guide
 from ..state.scenario import Scenario
@@ -145,7 +146,7 @@ _LEAN_PLANS: Final = 1 / 3
 """With lean cognition, how often what a mind hears changes its plan."""
 
 
-@cache
+@kept
 def of_package(module: str) -> dict[str, Any]:
     """An answer to a module of an installed package: typical, for want of others, is the one that is drawn."""
     return answer_to(module, random.Random(module))

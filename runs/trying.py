@@ -34,7 +34,7 @@ from ..models.waiting import waiting_for
 from ..personas.catalogue import shipped
 from ..state.minds import judgement, mind
 from ..state.scenario import Scenario
-from ..state.settings import MODULES, OUTSIDE, Settings
+from ..state.settings import OUTSIDE, Settings, modules
 from .run.simulation import input_of
 
 _RUN: Final = "models-try"
@@ -171,7 +171,7 @@ async def recorded_questions(each: int) -> list[Question]:
         )
     finally:
         await asyncio.to_thread(discard, _RUN)
-    found: dict[str, list[Question]] = {module: [] for module in MODULES if module not in OUTSIDE}
+    found: dict[str, list[Question]] = {module: [] for module in modules() if module not in OUTSIDE}
     # Requests of one turn come in any order.
     for request in sorted(ledger.asked, key=lambda request: (request.turn, request.agent)):
         questions = found.get(request.module)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 
 from typing_extensions import TypedDict
 
-from .settings import MODULES
+from .settings import modules
 
 Outcome = Literal["valid", "again", "corrected", "failed"]
 """Valid at the first try; valid at the second; a number or list was corrected; invalid twice, so nothing changes."""
@@ -72,8 +72,8 @@ def weak_judgements(before: Weak | None, judgements: Sequence[Judged], turn: int
         return None
     return Weak(
         turn=turn,
-        failed=[module for module in MODULES if module in failed],
-        corrected=[module for module in MODULES if module in corrected],
+        failed=[module for module in modules() if module in failed],
+        corrected=[module for module in modules() if module in corrected],
     )
 
 
@@ -170,7 +170,7 @@ def _running(streak: Streak) -> tuple[int, int]:
 
 def hopeless(streaks: Mapping[str, Streak]) -> str | None:
     """The first module that has failed for all agents long enough to stop the run; None if there is none."""
-    for module in MODULES:
+    for module in modules():
         if module in streaks:
             turns, judgements = _running(streaks[module])
             if turns >= _TURNS and judgements >= _JUDGEMENTS:

@@ -1,4 +1,4 @@
-"""What installed packages register with entry points.
+"""What installed packages register with entry points, and scripts and notebooks with `register`.
 
 Kinds of conversation and settings, modules of minds, rules of who speaks next, and measures of experiments.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, ParamSpec, TypeVar, cast, get_args
+
+from pydantic import WrapValidator
 
 from .errors import InputError
 
@@ -18,8 +21,31 @@ Registered = Literal["mode", "baseline", "settings", "module", "pattern", "measu
 OWN_PATTERNS: Final = ("need_to_talk", "round_robin", "selector")
 """Who speaks next, without a package; no package's rule has these names."""
 
+P = ParamSpec("P")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a script or a notebook registers, as an entry point has it."""
+
+    group: str
+    name: str
+    made: Any
+
+    @property
+    def value(self) -> str:
+        """What it is called where it was made."""
+        named = hasattr(self.made, "__qualname__")
+        return f"{self.made.__module__}:{self.made.__qualname__}" if named else repr(self.made)
+
+    def load(self) -> Any:
+        """What was registered."""
+        return self.made
+
+
 _POINTS: Final = entry_points()
-ADDED: Final[Mapping[Registered, Mapping[str, EntryPoint]]] = {
+ADDED: Final[Mapping[Registered, dict[str, EntryPoint | Given]]] = {
     name: {
         point.name: point
         for point in sorted(_POINTS.select(group=f"persimchat.{name}"))
@@ -29,6 +55,47 @@ ADDED: Final[Mapping[Registered, Mapping[str, EntryPoint]]] = {
 }
 """What is registered, by name: of a kind of conversation, the value of the setting that chooses it."""
 
+_KEPT: Final[list[Any]] = []
+
+
+def kept(function: Callable[P, Made]) -> Callable[P, Made]:
+    """As `functools.cache`, until something is registered."""
+    cached = cache(function)
+    _KEPT.append(cached)
+    return cast(Callable[P, Made], cached)
+
+
+def register(kind: Literal["module", "pattern", "measure"], name: str, made: Any) -> None:
+    """Register something of one's own in this process, in place of an installed package: for scripts and notebooks.
+
+    Registered again by the same name, it takes the place of what was. Other processes do not know it: whoever resumes
+    or replays such a run there registers it first, or installs a package that has it.
+
+    Args:
+        kind: "module": a class of `OwnModule`. "pattern": a rule of who speaks next, `Rule`. "measure": a function of a
+            conversation's outputs.
+        name: by which settings and experiments name it.
+        made: the class or the function.
+
+    Raises:
+        InputError: there is no such kind, or an installed package has something by this name.
+    """
+    if kind not in ("module", "pattern", "measure"):
+        remedy = "Register a module, a pattern or a measure; a kind of conversation needs a package."
+        raise InputError(f"{kind!r} cannot be registered", where="register()", remedy=remedy)
+    if isinstance(ADDED[kind].get(name), EntryPoint) or (kind == "pattern" and name in OWN_PATTERNS):
+        what = f"there is a {kind} {name} already"
+        raise InputError(what, where="register()", remedy="Give yours another name.")
+    ADDED[kind][name] = Given(f"persimchat.{kind}", name, made)
+    for one in _KEPT:
+        one.cache_clear()
+
+
+def or_registered(kind: Registered) -> WrapValidator:
+    """A validator of a literal of names: it takes those that were registered since, too."""
+    return WrapValidator(lambda value, of: value if isinstance(value, str) and value in ADDED[kind] else of(value))
+
+
 Rule = Callable[[Mapping[str, Mapping[str, Any]], int, random.Random], str]
 """Who speaks next: the candidates' minds by name, utterances so far, and the turn's own chance, to a candidate's name.
 
@@ -37,11 +104,11 @@ as far as it has them (state/minds/mind.py).
 """
 
 
-def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
-    """What a package registers.
+def loaded(point: EntryPoint | Given, fits: Callable[[Any], bool], wanted: str) -> Any:
+    """What a package registers, or a script.
 
     Args:
-        point: its entry point.
+        point: its entry point, or what was given.
         fits: whether it is something that can be used.
         wanted: what it has to be, in words.
 
@@ -49,6 +116,8 @@ def loaded(point: EntryPoint, fits: Callable[[Any], bool], wanted: str) -> Any:
         InputError: it cannot be loaded, or does not fit; or two packages register different things by one name.
     """
     where, remedy = f"entry point {point.group} {point.name}", "Mend or uninstall the package that has it."
+    if isinstance(point, Given):
+        where, remedy = f"register({point.group.split('.')[1]!r}, {point.name!r})", f"Register a {wanted}."
     values = {one.value for one in _POINTS.select(group=point.group, name=point.name)}
     if len(values) > 1:
         what = f"installed packages register {' and '.join(sorted(values))} by one name"
@@ -68,7 +137,7 @@ def class_of(base: type) -> Callable[[Any], bool]:
     return lambda found: isinstance(found, type) and issubclass(found, base)
 
 
-@cache
+@kept
 def rule_of(pattern: str) -> Rule | None:
     """The rule of an installed package by which the next speaker is chosen; None if the setting `pattern` names none.
 

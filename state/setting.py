@@ -10,12 +10,12 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from .document import table
-from .packages import ADDED
+from .packages import ADDED, or_registered
 from .plain_text import seen
 
 Group = Literal["conversation", "judge", "model", "agents", "speaking", "limits", "advanced"]
@@ -181,10 +181,13 @@ SHIPPED: Final[tuple[_Shipped, ...]] = get_args(_Shipped)
 if TYPE_CHECKING:
     Module: TypeAlias = _Shipped
 else:
-    Module = Literal[(*SHIPPED, *ADDED["module"])]
+    Module = Annotated[Literal[(*SHIPPED, *ADDED["module"])], or_registered("module")]
 
-MODULES: Final[tuple[Module, ...]] = get_args(Module)
-"""All modules that ask a model, those of installed packages last."""
+
+def modules() -> tuple[Module, ...]:
+    """All modules that ask a model, those of other packages last."""
+    return (*SHIPPED, *cast(Mapping[Module, Any], ADDED["module"]))
+
 
 HEARD: Final[tuple[Module, ...]] = ("perception", "focal_points")
 """The modules that judge the words just heard, for which nothing is recalled yet."""

@@ -20,13 +20,13 @@ from .setting import (
     AFTERWARDS,
     APPRAISED,
     HEARD,
-    MODULES,
     OF_PRUNING,
     OF_STORIES,
     OUTSIDE,
     SHIPPED,
     Module,
     RetrievalWeights,
+    modules,
     no_switch,
 )
 
@@ -38,7 +38,7 @@ __all__ = [
     "BUDGETS",
     "HEARD",
     "MODES",
-    "MODULES",
+    "modules",
     "OF_PRUNING",
     "OF_STORIES",
     "OUTSIDE",

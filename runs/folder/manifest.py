@@ -19,7 +19,7 @@ from ...state.language import ENGLISH
 from ...state.plain_text import without_credentials
 from ...state.poll import Guide
 from ...state.scenario import Scenario
-from ...state.settings import AFTERWARDS, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Settings
+from ...state.settings import AFTERWARDS, OF_PRUNING, OF_STORIES, OUTSIDE, SHIPPED, Settings, modules
 from ...state.stories.story import Story
 from ..events import Stopped
 from .checkpoints import without_password
@@ -232,7 +232,7 @@ class Manifest(Begun, _End):
         models = {
             participant.name: {
                 module: settings.model_for(participant.name, module)
-                for module in MODULES
+                for module in modules()
                 if module not in OUTSIDE
                 and (module not in OF_STORIES or settings.mode == "story")
                 and (module not in OF_PRUNING or settings.pruning.active)

@@ -21,7 +21,7 @@ from ...personas.names import with_full_names
 from ...state.baselines.rounds import rounds_of
 from ...state.errors import InputError, PerSimChatError
 from ...state.scenario import Scenario
-from ...state.settings import AFTERWARDS, MODULES, Settings
+from ...state.settings import AFTERWARDS, Settings, modules
 from ..control import Control
 from ..events import Event
 from ..folder.checkpoints import check_location
@@ -131,7 +131,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]
-    models = {settings.model_for(name, module) for name in names for module in MODULES if module not in AFTERWARDS}
+    models = {settings.model_for(name, module) for name in names for module in modules() if module not in AFTERWARDS}
     for model in sorted(model for model in models if model):
         await ready_model(model, settings)
         if settings.budget_usd is not None and cost_usd(parse_model_name(model), 1, 1, settings.prices) is None:

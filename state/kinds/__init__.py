@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar, Final, Literal
 
-from ..packages import ADDED, class_of, loaded
+from ..packages import ADDED, Given, class_of, loaded
 from . import groups
 
 Flat = Mapping[str, Any]
@@ -216,7 +216,7 @@ def added() -> dict[str, type[Choice]]:
     return {name: _loaded(point, of) for of in ("mode", "baseline") for name, point in ADDED[of].items()}
 
 
-def _loaded(point: EntryPoint, setting: str) -> type[Choice]:
+def _loaded(point: EntryPoint | Given, setting: str) -> type[Choice]:
     found: type[Choice] = loaded(
         point,
         lambda it: class_of(Choice)(it) and bool(it.GRAPH and it.CALLS and it.TITLE),

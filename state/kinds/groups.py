@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import new_class
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
@@ -17,7 +17,7 @@ from ..debates.answers import AnswerFormat
 from ..language import ENGLISH, tag_of
 from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
-from ..packages import ADDED, OWN_PATTERNS, class_of, loaded
+from ..packages import ADDED, OWN_PATTERNS, class_of, loaded, or_registered
 from ..setting import (
     APPRAISED,
     HEARD,
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     Baseline: TypeAlias = str
     Pattern: TypeAlias = str
 else:
-    Mode, Baseline, Pattern = Literal[MODES], Literal[BASELINES], Literal[PATTERNS]
+    Mode, Baseline = Literal[MODES], Literal[BASELINES]
+    Pattern = Annotated[Literal[PATTERNS], or_registered("pattern")]
 
 Cognition = Literal["full", "compact", "lean", "fixed", "strategist"]
 
@@ -186,7 +187,8 @@ class Thinking(Group):
         for name in value:
             if name not in ADDED["module"]:
                 there = f"there are {', '.join(ADDED['module'])}" if ADDED["module"] else "there is none"
-                raise ValueError(f"no installed package has a module {name} ({there}); install the package that has it")
+                what = f"no installed package has a module {name} ({there})"
+                raise ValueError(f"{what}; install the package that has it, or register it")
             if not _NAME.fullmatch(name) or hasattr(BaseModel, name):
                 raise ValueError(f"{name!r} cannot be a module's name; let the package call it by small letters and _")
             if name in SHIPPED:

@@ -9,7 +9,6 @@ without a second request, because models cannot count characters.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
@@ -24,7 +23,7 @@ from pydantic import (
 )
 
 from ..companion import Cause
-from ..packages import ADDED, class_of, loaded
+from ..packages import ADDED, class_of, kept, loaded
 from ..plain_text import shortened
 from .emotion import EmotionalState, Level
 
@@ -256,7 +255,7 @@ def _is_storable(value: Any) -> bool:
     return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
-@cache
+@kept
 def own_module(name: str) -> type[OwnModule]:
     """A module of an installed package.
 
@@ -278,7 +277,7 @@ IF_CHANGED: Final = frozenset({"planning"})
 """Parts of a combined answer that are null where nothing has changed."""
 
 
-@cache
+@kept
 def in_parts(*modules: str) -> type[Judgement]:
     """The schema of a combined answer of several modules (the setting `cognition`): one field per module, in order.
 

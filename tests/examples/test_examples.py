@@ -204,3 +204,14 @@ def test_the_first_experiment_shows_what_it_says(executed: Callable[[Path], nbfo
     assert [line.split()[3] for line in measured.splitlines()] == ["balance", "repetition"] * 2
     assert differs.startswith("need_to_talk - round_robin: ") and "6 tasks" in differs
     assert again.startswith("14 conversations") and "tables: ['cells.csv', " in again
+
+
+@pytest.mark.proof
+def test_a_module_of_one_s_own_shows_what_it_says(executed: Callable[[Path], nbformat.NotebookNode]) -> None:
+    notebook = executed(ROOT / "examples/notebooks/own_module.ipynb")
+    _, levels, _, talk, measured = texts(notebook)
+    assert len(levels.splitlines()) == 5 * 3 and all(0 <= int(line.split()[-1]) <= 10 for line in levels.splitlines())
+    assert len(talk.splitlines()) == 4
+    assert {line.split()[3] for line in measured.splitlines()} == {"words", "balance"}
+    (report,) = (out.data["text/html"] for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out)
+    assert 'src="report.html#own"' in report

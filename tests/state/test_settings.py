@@ -19,7 +19,7 @@ from persimchat.state import kinds
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
 from persimchat.state.setting import GROUPS
-from persimchat.state.settings import ABOUT, MODULES, PART, RetrievalWeights, Settings
+from persimchat.state.settings import ABOUT, PART, RetrievalWeights, Settings, modules
 
 
 def test_frozen():
@@ -79,7 +79,7 @@ def test_a_module_s_model_goes_before_the_agent_s():
     settings = Settings(model="a", agent_models={"Eva": "b"}, module_models={"planning": "c"})
     assert [settings.model_for("Eva", m) for m in ("planning", "emotion")] == ["c", "b"]
     assert settings.model_for("Bo", "emotion") == "a"
-    assert {Settings().model_for("Bo", module) for module in MODULES} == {None}
+    assert {Settings().model_for("Bo", module) for module in modules()} == {None}
 
 
 def test_every_setting_says_what_it_is():

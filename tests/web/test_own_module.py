@@ -68,8 +68,9 @@ def rows(folder: Path, query: str) -> list[tuple]:
 
 
 def test_it_is_asked_recorded_estimated_and_replayed(python: Persimchat, tmp_path: Path):
-    for cognition, module in (("full", "humour"), ("compact", "appraisal"), ("lean", "reaction")):
-        talk = (*TALK, "--set", f"cognition={cognition}")
+    joined = ("full", "appraisal", "--joined", "emotion,humour")
+    for cognition, module, *more in (("full", "humour"), joined, ("compact", "appraisal"), ("lean", "reaction")):
+        talk = (*TALK, "--set", f"cognition={cognition}", *more)
         python("-m", "persimchat", "run", *talk, "--quiet")
         asked = [name for (name,) in rows(tmp_path, "SELECT module FROM requests")]
         assert ("humour" in asked) == (module == "humour")

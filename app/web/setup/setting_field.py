@@ -14,7 +14,7 @@ from ....reports.words import module_name, spaced
 from ....state.errors import PerSimChatError
 from ....state.kinds import is_open
 from ....state.minds.pruning import REMOVABLE, Fill, Method, Query, letters_of
-from ....state.setting import MODULES, RetrievalWeights
+from ....state.setting import RetrievalWeights, modules
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing
 from ..shared.lists import Field, Row, Rows
@@ -230,8 +230,8 @@ def error_of(element: ui.input | ui.textarea | ui.select) -> Mark:
 
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "weights": tuple(RetrievalWeights.model_fields),
-    "module_models": MODULES,
-    "module_temperatures": MODULES,
+    "module_models": modules(),
+    "module_temperatures": modules(),
 }
 """These settings, and the names that can have a value."""
 _WHOLE: Final = ("weights",)
