@@ -300,14 +300,12 @@ def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Itera
             seeds = ", ".join(str(seed) for seed, number in numbers.items() if number > 1)
             twice += [f"{case}, {label}: {seeds}"] if seeds else []
     if twice:
-        told = "Seeds that are there more than once; such runs may be one dialogue, but count each: {}."
-        yield partial(told.format, "; ".join(twice))
+        yield partial(t, "findings.seeds_again", seeds="; ".join(twice))
     known, branches = {one.run for one in manifests}, [(one.run, one.branch.of) for one in manifests if one.branch]
     origins = Counter(of for _, of in branches)
     tied = sorted(f"{run} (of {of})" for run, of in branches if of in known or origins[of] > 1)
     if tied:
-        told = "Branches that share turns with another run, but count as dialogues of their own: {}."
-        yield partial(told.format, ", ".join(tied))
+        yield partial(t, "findings.branches_sharing", runs=", ".join(tied))
 
 
 @dataclass(frozen=True)

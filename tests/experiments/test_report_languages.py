@@ -84,7 +84,7 @@ def test_it_has_the_language_of_the_conversations(make: Make, tmp_path: Path, la
 def test_another_language_is_asked_for_or_refused(make: Make, tmp_path: Path, refused: Refused, capsys: Capsys) -> None:
     experiment: Any = make()
     folder = planned(experiment, tmp_path / "small").folder
-    assert main(["experiment", "report", str(folder), "--language", "de"]) == 0
+    assert main(["experiment", "report", str(folder), "--language", "de-AT"]) == 0
     assert "Gespräche" in (folder / "report.html").read_text(encoding="utf-8")
     refused(lambda: report_on(experiment, Place(folder), tag="fr"), "no reports in 'fr'", "en, cs, de")
     assert main(["experiment", "report", str(folder), "--language", "fr"]) == 2
