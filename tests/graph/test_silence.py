@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,9 +297,14 @@ async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(tmp_pa
     assert "silenced" not in kinds(events)
     counts = run_json(folder)["judgements"]
     assert sum(row["again"] for row in counts.values()) > 10
-    failed = sum(row["failed"] for row in counts.values())
-    written = [*logged(folder, "mind"), *logged(folder, "judge_mind")]
-    assert failed == sum(len(line.get("failed", ())) for line in written) > 0
+    written = Counter(
+        module for line in (*logged(folder, "mind"), *logged(folder, "judge_mind")) for module in line.get("failed", ())
+    )
+    failed = {module: row["failed"] for module, row in counts.items()}
+    for module in failed:  # memories are filtered when a mind hears and when it thinks; a record names both once
+        twice = module == "memory_filtering"
+        assert written[module] == failed[module] or (twice and written[module] < failed[module]), module
+    assert written.total() > 0
     assert list(past_events(read_run(folder)))[1:4] == events[1:4]
     await check_replay(folder)
 
