@@ -26,7 +26,7 @@ from ..reports.stances import VALUES, Position, ledger, stances_of
 from ..runs.folder.answers import RecordedJudgement
 from ..runs.folder.reading import Record
 from ..state.errors import InputError, suggestion
-from ..state.packages import ADDED, kept, loaded
+from ..state.packages import ADDED, kept, loaded, within
 from ..state.wording import said, t, t_or
 from .file import Experiment, PollOf
 from .place import Standing
@@ -50,6 +50,8 @@ def evaluator_of(name: str) -> Callable[..., Any]:
     return cast(Callable[..., Any], loaded(ADDED["measure"][name], callable, "function of a conversation's outputs"))
 
 
+LONGEST_S: Final = 120.0
+"""The most seconds that a package's measure may take for one conversation."""
 DOES_NOT_APPLY: Final = "does not apply"
 """The reason of a value that is missing because there is nothing to measure."""
 NO_POSITIONS: Final = "no positions"
@@ -207,7 +209,7 @@ def _found_by_another(
 ) -> dict[str, Any]:
     """What an installed package's evaluator says, a number or its own feedback; None and why if it fails."""
     try:
-        given = _found_by(evaluator, outputs, reference)
+        given = within(LONGEST_S, _found_by, evaluator, outputs, reference)
         found = given if isinstance(given, Mapping) else {"score": given}
         score = found.get("score")
         if score is None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..state.errors import InputError
 from ..state.outcomes import NEUTRAL
-from ..state.packages import ADDED, Rule, rule_of
+from ..state.packages import ADDED, Rule, rule_of, within
 from ..state.settings import Settings
 from . import phases
 
@@ -118,7 +118,7 @@ def _by_rule(rule: Rule, minds: Mapping[str, Mapping[str, Any]], turn: int, sett
     where, named = f"setting pattern={settings.pattern}", ADDED["pattern"][settings.pattern].value
     seen = {name: {key: deepcopy(mind[key]) for key in _SEEN if key in mind} for name, mind in minds.items()}
     try:
-        chosen = rule(seen, turn, draw(settings.seed, turn, "speaker"))
+        chosen = within(settings.timeout_s, rule, seen, turn, draw(settings.seed, turn, "speaker"))
     except Exception as error:  # code of others
         what = f"{named} failed after utterance {turn}: {type(error).__name__}: {error}"
         raise InputError(what, where=where, remedy="Mend the package, and resume the run.") from error

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from threading import Thread
 from typing import Any, Final, Literal, ParamSpec, TypeVar, cast, get_args
 
 from pydantic import WrapValidator
@@ -130,6 +132,27 @@ def loaded(point: EntryPoint | Given, fits: Callable[[Any], bool], wanted: str) 
     if not fits(found):
         raise InputError(f"{point.value} is no {wanted}", where=where, remedy=remedy)
     return found
+
+
+def within(seconds: float, function: Callable[P, Made], *args: P.args, **options: P.kwargs) -> Made:
+    """What a function of others returns, in a time limit.
+
+    Raises:
+        TimeoutError: it takes longer. What it does then goes on beside this process's work, and ends with it.
+    """
+    done: Future[Made] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(function(*args, **options))
+        except BaseException as error:  # noqa: BLE001  # told where it is waited for
+            done.set_exception(error)
+
+    Thread(target=run, name=f"persimchat-{getattr(function, '__name__', 'own')}", daemon=True).start()
+    try:
+        return done.result(seconds)
+    except TimeoutError as error:
+        raise error if done.done() else TimeoutError(f"it took longer than {seconds:g} s") from error
 
 
 def class_of(base: type) -> Callable[[Any], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from threading import Event
 from typing import Any, ClassVar
 
 import pytest
@@ -72,6 +73,12 @@ def test_the_rule_says_who_speaks() -> None:
         TOPIC, 3, model="offline", max_messages=3, pattern="last", allow_repeated_speaker=True, closing="off"
     )
     assert len({said.speaker for said in held.utterances}) == 1
+
+
+def test_a_rule_that_takes_too_long_stops_the_run_in_one_sentence() -> None:
+    persimchat.register("pattern", "last", lambda minds, turn, chance: Event().wait())
+    with pytest.raises(InputError, match=r"failed after utterance 0: TimeoutError: it took longer than 1 s"):
+        persimchat.simulate(TOPIC, 2, model="offline", max_messages=1, pattern="last", timeout_s=1)
 
 
 def test_an_experiment_has_the_measure() -> None:
