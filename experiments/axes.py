@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..state.errors import InputError, suggestion
+from ..state.packages import ADDED
 from ..state.settings import BASELINES, PATTERNS, Settings
 from .file import PATCHED, Experiment
 from .labels import look
@@ -183,8 +184,9 @@ def _placed(value: Any, person: str, others: Sequence[str]) -> Any:
 
 
 def _method(value: Any, where: str) -> Level:
-    _known(value, where, METHODS, "method")
-    return Level(value, {"pattern": value, "baseline": None} if value in PATTERNS else {"baseline": value})
+    patterns = dict.fromkeys((*PATTERNS, *ADDED["pattern"]))
+    _known(value, where, (*patterns, *BASELINES), "method")
+    return Level(value, {"pattern": value, "baseline": None} if value in patterns else {"baseline": value})
 
 
 def _check_number(levels: int, where: str) -> None:

@@ -232,6 +232,9 @@ def evaluators_of(experiment: Experiment) -> list[Evaluator]:
         where = experiment.where("measures", "evaluators", number)
         if name not in known:
             raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, known))
+        if name in EVALUATORS and name in ADDED["measure"]:
+            what = f"there is an evaluator {name} beside yours"
+            raise InputError(what, where=where, remedy="Give yours another name.")
         evaluator_of(name)
         if name in names[:number]:
             raise InputError(f"evaluator {name!r} is named twice", where=where, remedy="Leave one of them out.")

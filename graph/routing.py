@@ -121,7 +121,7 @@ def _by_rule(rule: Rule, minds: Mapping[str, Mapping[str, Any]], turn: int, sett
         chosen = within(settings.timeout_s, rule, seen, turn, draw(settings.seed, turn, "speaker"))
     except Exception as error:  # code of others
         what = f"{named} failed after utterance {turn}: {type(error).__name__}: {error}"
-        raise InputError(what, where=where, remedy="Mend the package, and resume the run.") from error
+        raise InputError(what, where=where, remedy="Mend it, and resume the run.") from error
     if not (isinstance(chosen, str) and chosen in minds):
         what = f"{named} named {chosen!r} after utterance {turn}, who may not speak next"
         raise InputError(what, where=where, remedy=f"Let it return one of {', '.join(minds)}; then resume the run.")

@@ -104,7 +104,7 @@ async def ask(
         schema: the answer's schema.
         settings: of the simulation.
         agent: the agent that asks, or another name for accounting.
-        module: the cognitive module, one of `state.settings.MODULES`.
+        module: the cognitive module, one of `state.settings.modules()`.
         turn: utterances so far.
         **values: what the template needs.
 

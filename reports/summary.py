@@ -155,6 +155,9 @@ class Summary(_Part):
     ablation: list[str] = Field(
         default=[], exclude_if=is_empty, description="what minds went without; left out if nothing"
     )
+    joined: list[str] = Field(
+        default=[], exclude_if=is_empty, description="modules that shared calls; left out if there were none"
+    )
     modules: list[str] = Field(
         default=[], exclude_if=is_empty, description="modules of installed packages; left out if there were none"
     )
@@ -340,6 +343,7 @@ def summarise(record: Record) -> Summary:
         ablation=manifest.scenario.story.ablation
         if manifest.scenario.story
         else manifest.settings.given.get("ablation", []),
+        joined=manifest.settings.given.get("joined", []),
         modules=manifest.settings.given.get("modules", []),
         prompts=list(manifest.settings.given.get("prompts", [])),
         questions=[

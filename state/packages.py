@@ -38,7 +38,7 @@ class Given:
     @property
     def value(self) -> str:
         """What it is called where it was made."""
-        named = hasattr(self.made, "__qualname__")
+        named = hasattr(self.made, "__qualname__") and hasattr(self.made, "__module__")
         return f"{self.made.__module__}:{self.made.__qualname__}" if named else repr(self.made)
 
     def load(self) -> Any:
@@ -70,8 +70,9 @@ def kept(function: Callable[P, Made]) -> Callable[P, Made]:
 def register(kind: Literal["module", "pattern", "measure"], name: str, made: Any) -> None:
     """Register something of one's own in this process, in place of an installed package: for scripts and notebooks.
 
-    Registered again by the same name, it takes the place of what was. Other processes do not know it: whoever resumes
-    or replays such a run there registers it first, or installs a package that has it.
+    Registered again by the same name, it takes the place of what was; experiments keep the conversations that they have
+    held in a folder. Other processes do not know it: whoever resumes or replays such a run there registers it first, or
+    installs a package that has it.
 
     Args:
         kind: "module": a class of `OwnModule`. "pattern": a rule of who speaks next, `Rule`. "measure": a function of a
@@ -85,6 +86,8 @@ def register(kind: Literal["module", "pattern", "measure"], name: str, made: Any
     if kind not in ("module", "pattern", "measure"):
         remedy = "Register a module, a pattern or a measure; a kind of conversation needs a package."
         raise InputError(f"{kind!r} cannot be registered", where="register()", remedy=remedy)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"{name!r} is no name", where="register()", remedy="Name it by letters, digits and _.")
     if isinstance(ADDED[kind].get(name), EntryPoint) or (kind == "pattern" and name in OWN_PATTERNS):
         what = f"there is a {kind} {name} already"
         raise InputError(what, where="register()", remedy="Give yours another name.")

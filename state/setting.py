@@ -186,7 +186,7 @@ else:
 
 def modules() -> tuple[Module, ...]:
     """All modules that ask a model, those of other packages last."""
-    return (*SHIPPED, *cast(Mapping[Module, Any], ADDED["module"]))
+    return tuple(dict.fromkeys((*SHIPPED, *cast(Mapping[Module, Any], ADDED["module"]))))
 
 
 HEARD: Final[tuple[Module, ...]] = ("perception", "focal_points")

@@ -136,16 +136,16 @@ class Settings(groups.Settings):
 
     def _unjoinable(self) -> Iterator[str]:
         """Why modules cannot share a call, a sentence each."""
-        appraised = [module for module in APPRAISED if module != "openness" or self.mode == "debate"]
-        for step in (HEARD, (*appraised, *self.modules)):
-            if len(own := [name for name in step if name in self.joined]) == 1:
-                others = ", ".join(name for name in step if name not in own)
-                yield f"joined has only {own[0]} of its step; add another of it ({others}), or take {own[0]} out"
         for module in self.joined:
             if module == "openness" and self.mode != "debate":
                 yield "joined has openness, but only debates judge it; take openness out of joined"
             if module not in (*HEARD, *APPRAISED, *self.modules):
                 yield f"joined has {module}, which these minds do not have; add {module} to modules"
+        appraised = [module for module in APPRAISED if module != "openness" or self.mode == "debate"]
+        for step in (HEARD, (*appraised, *self.modules)):
+            if len(own := [name for name in step if name in self.joined]) == 1:
+                others = ", ".join(name for name in step if name not in own)
+                yield f"joined has only {own[0]} of its step; add another of it ({others}), or take {own[0]} out"
 
     def _lacking(self) -> Iterator[str]:
         """Why modules cannot be left out of these minds, because they have none, a sentence each."""

@@ -144,6 +144,8 @@ OF_OTHERS: Final = (
         "listeners",
         "human_turns",
         "baseline",
+        "ablation",
+        "joined",
         "modules",
     ),
     *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order", "modules"),

@@ -90,6 +90,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "past", past
     if summary.ablation:
         yield "minds without", listed(summary.ablation)
+    if summary.joined:
+        yield "in one call", listed(summary.joined)
     if summary.modules:
         yield "own modules", listed(summary.modules)
     if summary.prompts:

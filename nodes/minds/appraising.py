@@ -316,4 +316,4 @@ async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
         changed = _change(part)(mind, made[part]) if part in made else _without(mind, settings, part)
         own = {"own": {**update.get("own", {}), **changed["own"]}} if "own" in changed else {}
         update |= cast(Step, {**changed, **own})
-    return as_able(update, settings)
+    return as_able(update, settings) if module == "reaction" or "action" in settings.in_one_answer else update

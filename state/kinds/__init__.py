@@ -74,7 +74,7 @@ class Fixed(groups.Minds, groups.Pruned, groups.Recall, Choice):
     cognition: Literal["fixed"] = "fixed"
     CHOSEN = {"cognition": "fixed"}
     DEFAULTS = {"pattern": "round_robin"}
-    ONLY = {"pattern": ("round_robin", "selector", *ADDED["pattern"]), "judge": ("sliding_window",)}
+    ONLY = {"pattern": ("round_robin", "selector"), "judge": ("sliding_window",)}
     PASSES = ("planning_and_reflection", "emotional_retrieval", "stm_retrieval")
     THIS, MANY = "cognition=fixed, whose minds stay as they are", "cognition=fixed"
 
@@ -84,7 +84,7 @@ class Strategist(groups.Minds, groups.Recall, Choice):
 
     cognition: Literal["strategist"] = "strategist"
     CHOSEN = {"cognition": "strategist"}
-    PASSES = tuple(name for name in groups.Thinking.model_fields if name != "modules")
+    PASSES = tuple(name for name in groups.Thinking.model_fields if name not in ("joined", "modules"))
     THIS, MANY = "cognition=strategist, whose minds neither hear nor think", "cognition=strategist"
 
 
@@ -278,7 +278,8 @@ def refusals(given: Flat) -> Iterator[str]:
     kinds, without, own = kinds_of(given), unheeded(given), {**groups.USUAL, **usual(given)}
     for kind in kinds:
         for name, allowed in kind.ONLY.items():
-            if given[name] not in allowed and (kind is kinds[0] or name not in without):
+            is_rule = name == "pattern" and given[name] in ADDED["pattern"]
+            if given[name] not in allowed and not is_rule and (kind is kinds[0] or name not in without):
                 ways = " or ".join(f"{name}={value}" for value in allowed)
                 command = f", or use `persimchat {_COMMANDS[allowed[0]]}`" if name == "mode" else ""
                 remedy = f"leave {name} out" if allowed[0] in (None, "all", []) else f"set {ways}{command}"

@@ -154,8 +154,8 @@ class Thinking(Group):
     """What minds do while others speak, and how they remember."""
 
     ablation: list[Ablated] = setting(list, exclude_if=lambda value: not value)
-    joined: list[str] = setting(list, exclude_if=lambda value: not value)
     modules: list[str] = setting(list, exclude_if=lambda value: not value)
+    joined: list[str] = setting(list, exclude_if=lambda value: not value)
     planning_and_reflection: bool = setting(True)
     memory_filtering: bool = setting(False)
     emotional_retrieval: bool = setting(True)
@@ -175,7 +175,7 @@ class Thinking(Group):
     @field_validator("joined")
     @classmethod
     def _joinable(cls, value: list[str]) -> list[str]:
-        joinable = (*HEARD, *APPRAISED, *ADDED["module"])
+        joinable = tuple(dict.fromkeys((*HEARD, *APPRAISED, *ADDED["module"])))
         for name in value:
             if name not in joinable:
                 raise ValueError(f"joined has {name!r}, but only these can share a call: {', '.join(joinable)}")
@@ -190,7 +190,7 @@ class Thinking(Group):
                 what = f"no installed package has a module {name} ({there})"
                 raise ValueError(f"{what}; install the package that has it, or register it")
             if not _NAME.fullmatch(name) or hasattr(BaseModel, name):
-                raise ValueError(f"{name!r} cannot be a module's name; let the package call it by small letters and _")
+                raise ValueError(f"{name!r} cannot be a module's name; call it by small letters and _")
             if name in SHIPPED:
                 raise ValueError(f"{name} is a module of every mind; a package's needs another name")
         return list(dict.fromkeys(value))

@@ -98,6 +98,16 @@ def test_what_is_joined_is_asked_for_in_one_answer(joined: list[str]) -> None:
         assert calls[task] == 3 * told[task].sum() if task in told else not calls[task], task
 
 
+@pytest.mark.parametrize("thinking", [{"planning_and_reflection": False}, {"ablation": ["reflection", "planning"]}])
+@pytest.mark.parametrize("mode", ["discussion", "debate"])
+def test_minds_that_do_not_think_have_joined_calls(mode: str, thinking: dict[str, Any]) -> None:
+    joined = ["emotion", "need_to_talk"]
+    held = persimchat.simulate("Tea?", 2, model="offline", max_messages=2, mode=mode, joined=joined, **thinking)
+    assert len(held.utterances) == 2
+    assert {row["module"] for row in held.usage} >= {"appraisal"}
+    assert not {row["module"] for row in held.usage} & {"action", "reflection", "planning"}
+
+
 def test_all_joined_is_compact() -> None:
     joined, compact = Scripted(), Scripted()
     hold(joined, joined=["perception", "focal_points", "emotion", "need_to_talk", "action"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from threading import Event
 from typing import Any, ClassVar
 
@@ -12,10 +13,11 @@ from pydantic import Field
 
 import persimchat
 from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.measuring import evaluators_of
 from persimchat.runs.events import MindChanged
 from persimchat.state.errors import InputError
 from persimchat.state.minds.emotion import Level
-from persimchat.state.packages import ADDED
+from persimchat.state.packages import ADDED, Given
 
 TOPIC = "Tea or coffee?"
 
@@ -81,17 +83,31 @@ def test_a_rule_that_takes_too_long_stops_the_run_in_one_sentence() -> None:
         persimchat.simulate(TOPIC, 2, model="offline", max_messages=1, pattern="last", timeout_s=1)
 
 
-def test_an_experiment_has_the_measure() -> None:
+def test_minds_that_stay_as_they_are_speak_by_the_rule() -> None:
+    settings: dict[str, Any] = {"cognition": "fixed", "allow_repeated_speaker": True, "closing": "off"}
+    held = persimchat.simulate(TOPIC, 3, model="offline", max_messages=2, pattern="last", **settings)
+    assert len({said.speaker for said in held.utterances}) == 1
+
+
+def test_an_experiment_has_the_measure_and_the_rule(tmp_path: Path) -> None:
     described = Experiment.model_validate(
         {
             "name": "said",
             "base": {"topic": TOPIC, "participants": ["Jarmila", "Rowan"], "settings": {"model": "offline"}},
-            "grid": {"max_messages": [2, 3], "pattern": ["last"]},
+            "grid": {"max_messages": [2, 3], "method": ["last"]},
             "measures": {"evaluators": ["said"]},
         }
     )
-    rows = run_experiment(described).rows("measures")
-    assert [row["value"] for row in rows] == [2, 3]
+    rows = run_experiment(described, out=tmp_path).rows("measures")
+    assert [(row["method"], row["value"]) for row in rows] == [("last", 2), ("last", 3)]
+
+
+def test_a_measure_by_the_name_of_a_shipped_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ADDED["measure"], "balance", Given("persimchat.measure", "balance", utterances))
+    base = {"topic": TOPIC, "participants": ["Jarmila", "Rowan"], "settings": {"model": "offline"}}
+    described = Experiment.model_validate({"name": "x", "base": base, "measures": {"evaluators": ["balance"]}})
+    with pytest.raises(InputError, match="there is an evaluator balance beside yours"):
+        evaluators_of(described)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +117,8 @@ def test_an_experiment_has_the_measure() -> None:
         ("pattern", "selector", last_in_order, {}, "there is a pattern selector already.*Give yours another name"),
         ("module", "emotion", Irony, {"modules": ["emotion"]}, "emotion is a module of every mind"),
         ("module", "odd", dict, {"modules": ["odd"]}, r"builtins:dict is no class of .*OwnModule.*Register a class of"),
+        ("pattern", 3, last_in_order, {}, "3 is no name"),
+        ("module", "odd", str.upper, {"modules": ["odd"]}, "'upper' of 'str' objects> is no class of"),
         ("pattern", "odd", 3, {"pattern": "odd"}, r"3 is no function \(candidates, turn, chance\)"),
         ("module", "odd", Irony, {"modules": ["even"]}, r"no installed package has a module even \(there are"),
     ],
