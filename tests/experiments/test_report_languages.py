@@ -58,7 +58,7 @@ def test_no_english_is_left_in_it(kind: Callable[..., Experiment], make: Make, s
     for tag in OTHERS:
         after = report_of(report_on(experiment, Place(results.folder), tag=tag))
         assert english_left(before, after, tag) <= {"method", "pairs", "words"}, (
-            "but for names of an axis and of measures"
+            "but for names of measures"
         )
         same = {text for text in shown(before) & shown(after) if OURS.search(text) and NAMES not in text}
         assert same <= {"persimchat experiment run FILE"}
