@@ -57,9 +57,7 @@ def test_no_english_is_left_in_it(kind: Callable[..., Experiment], make: Make, s
     written = {path.name: path.read_bytes() for path in tables.iterdir()}
     for tag in OTHERS:
         after = report_of(report_on(experiment, Place(results.folder), tag=tag))
-        assert english_left(before, after, tag) <= {"method", "pairs", "words"}, (
-            "but for names of measures"
-        )
+        assert english_left(before, after, tag) <= {"method", "pairs", "words"}, "but for names of measures"
         same = {text for text in shown(before) & shown(after) if OURS.search(text) and NAMES not in text}
         assert same <= {"persimchat experiment run FILE"}
         assert {path.name: path.read_bytes() for path in tables.iterdir()} == written
