@@ -157,7 +157,7 @@ PARTS: dict[str, Any] = {
     ],
 )
 async def test_parts_of_one_answer_stand_for_themselves(alone: Alone, node: Any, changed: set[str]) -> None:
-    update = await alone(node, PARTS, emotion=JOY)
+    update = await alone(node, PARTS, settings=Settings(model="offline", cognition="compact"), emotion=JOY)
     assert update.keys() - {"outcomes"} == changed
     action = "" if node is react_at_once else "reflect"
     told = {**PARTS, "percept": PERCEPT, "emotion": JOY, "need_to_talk": 9, "action": action}
