@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..state.errors import InputError, suggestion
-from ..state.packages import ADDED
-from ..state.settings import BASELINES, PATTERNS, Settings
+from ..state.packages import patterns
+from ..state.settings import BASELINES, Settings
 from .file import PATCHED, Experiment
 from .labels import look
 
 Label = str | int | float | bool | None
 """How a level is called in tables: a plain value."""
-
-METHODS: Final = (*PATTERNS, *BASELINES)
-"""Who speaks next in a conversation of minds, and baselines, by their own names."""
 
 _OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
 MOST_LEVELS: Final = 100_000
@@ -184,9 +181,13 @@ def _placed(value: Any, person: str, others: Sequence[str]) -> Any:
 
 
 def _method(value: Any, where: str) -> Level:
-    patterns = dict.fromkeys((*PATTERNS, *ADDED["pattern"]))
-    _known(value, where, (*patterns, *BASELINES), "method")
-    return Level(value, {"pattern": value, "baseline": None} if value in patterns else {"baseline": value})
+    _known(value, where, methods(), "method")
+    return Level(value, {"pattern": value, "baseline": None} if value in patterns() else {"baseline": value})
+
+
+def methods() -> tuple[str, ...]:
+    """Who speaks next in a conversation of minds, and baselines, by their own names."""
+    return (*patterns(), *BASELINES)
 
 
 def _check_number(levels: int, where: str) -> None:

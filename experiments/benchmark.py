@@ -34,7 +34,7 @@ from ..state.folders import RESULTS
 from ..state.settings import BUDGETS, Settings
 from ..state.wording import t
 from .api import Prepared, prepare
-from .axes import METHODS
+from .axes import methods
 from .driver import Outcome, Progress, check_cells, drive
 from .estimate import amounts, summed
 from .file import Base, Experiment, Limits, Measures, Task, Tasks
@@ -49,7 +49,7 @@ MESSAGES: Final = 20
 """The message limit of debates unless one is set; the thesis does not state its own."""
 _CELLS: Final = 8
 _SILENT: Final = "single_agent"
-HELD: Final = tuple(method for method in METHODS if method != _SILENT)
+HELD: Final = tuple(method for method in methods() if method != _SILENT)
 """Methods that hold a conversation which has an answer."""
 _TAKEN: Final = ("mode", "answer_format", "choices", "pattern", "baseline")
 """Settings that items and methods decide."""

@@ -298,10 +298,12 @@ def headed(own: str, tag: str | None) -> AbstractContextManager[None]:
     Raises:
         InputError: there is no such language in the catalogue.
     """
-    if tag is not None and tag.replace("_", "-").partition("-")[0].lower() not in LANGUAGES:
+    if tag is None:
+        return in_language(own)
+    if (code := tag.replace("_", "-").partition("-")[0].lower()) not in LANGUAGES:
         given, known = clean(tag), ", ".join(LANGUAGES)
         raise InputError(f"there are no reports in {given!r}", where="language", remedy=f"Choose one of: {known}.")
-    return in_language(own if tag is None else tag.replace("_", "-").lower())
+    return in_language(code)
 
 
 def _report(record: Record) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -56,6 +56,12 @@ ADDED: Final[Mapping[Registered, dict[str, EntryPoint | Given]]] = {
     for name in get_args(Registered)
 }
 """What is registered, by name: of a kind of conversation, the value of the setting that chooses it."""
+
+
+def patterns() -> tuple[str, ...]:
+    """Who speaks next: all values of the setting `pattern`, the rules of others last."""
+    return (*OWN_PATTERNS, *ADDED["pattern"])
+
 
 _KEPT: Final[list[Any]] = []
 
@@ -152,10 +158,9 @@ def within(seconds: float, function: Callable[P, Made], *args: P.args, **options
             done.set_exception(error)
 
     Thread(target=run, name=f"persimchat-{getattr(function, '__name__', 'own')}", daemon=True).start()
-    try:
-        return done.result(seconds)
-    except TimeoutError as error:
-        raise error if done.done() else TimeoutError(f"it took longer than {seconds:g} s") from error
+    if not wait([done], seconds).done:
+        raise TimeoutError(f"it took longer than {seconds:g} s")
+    return done.result()
 
 
 def class_of(base: type) -> Callable[[Any], bool]:

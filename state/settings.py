@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from . import kinds
 from .kinds import groups
-from .kinds.groups import ABOUT, BASELINES, MODES, PATTERNS, PROMPT_ORDER, Mode
+from .kinds.groups import ABOUT, BASELINES, MODES, PROMPT_ORDER, Mode
 from .plain_text import visible_form
 from .setting import (
     AFTERWARDS,
@@ -38,18 +38,17 @@ __all__ = [
     "BUDGETS",
     "HEARD",
     "MODES",
-    "modules",
     "OF_PRUNING",
     "OF_STORIES",
     "OUTSIDE",
     "PART",
-    "PATTERNS",
     "PROMPT_ORDER",
     "SHIPPED",
     "Mode",
     "Module",
     "RetrievalWeights",
     "Settings",
+    "modules",
 ]
 
 BUDGETS: Final = ("budget_calls", "budget_tokens", "budget_usd")

@@ -146,7 +146,6 @@ OF_OTHERS: Final = (
         "baseline",
         "ablation",
         "joined",
-        "modules",
     ),
     *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order", "modules"),
 )

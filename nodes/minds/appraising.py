@@ -232,7 +232,8 @@ async def appraise_at_once(mind: Step, settings: Settings) -> Step:
 
     At the awakening with lean cognition, too.
     """
-    return await _judged(mind, settings, "appraisal")
+    update = await _judged(mind, settings, "appraisal")
+    return as_able(update, settings) if "action" in settings.in_one_answer else update
 
 
 async def react_at_once(mind: Step, settings: Settings) -> Step:
@@ -242,11 +243,10 @@ async def react_at_once(mind: Step, settings: Settings) -> Step:
     enough, and else thinks nothing more.
     """
     update = await _judged(mind, settings, "reaction")
-    percept = update["percept"]
-    if mind.get("role") == "companion" or not settings.thinks:
-        return update
-    assert percept is not None
-    return as_able({**update, **acts_by_weight(mind, percept, "")}, settings)
+    if mind.get("role") != "companion" and settings.thinks:
+        assert update["percept"] is not None
+        update = {**update, **acts_by_weight(mind, update["percept"], "")}
+    return as_able(update, settings)
 
 
 def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
@@ -316,4 +316,4 @@ async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
         changed = _change(part)(mind, made[part]) if part in made else _without(mind, settings, part)
         own = {"own": {**update.get("own", {}), **changed["own"]}} if "own" in changed else {}
         update |= cast(Step, {**changed, **own})
-    return as_able(update, settings) if module == "reaction" or "action" in settings.in_one_answer else update
+    return update

@@ -17,7 +17,7 @@ from ..debates.answers import AnswerFormat
 from ..language import ENGLISH, tag_of
 from ..minds.ablation import ABLATED, Ablated
 from ..minds.pruning import Pruning
-from ..packages import ADDED, OWN_PATTERNS, class_of, loaded, or_registered
+from ..packages import ADDED, class_of, loaded, or_registered, patterns
 from ..setting import (
     APPRAISED,
     HEARD,
@@ -44,15 +44,13 @@ BASELINES: Final[tuple[str, ...]] = (
 )
 """Simpler methods of the literature, which hold a conversation without minds."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-PATTERNS: Final[tuple[str, ...]] = (*OWN_PATTERNS, *ADDED["pattern"])
-"""Who speaks next."""
 if TYPE_CHECKING:
     Mode: TypeAlias = str
     Baseline: TypeAlias = str
     Pattern: TypeAlias = str
 else:
     Mode, Baseline = Literal[MODES], Literal[BASELINES]
-    Pattern = Annotated[Literal[PATTERNS], or_registered("pattern")]
+    Pattern = Annotated[Literal[patterns()], or_registered("pattern")]
 
 Cognition = Literal["full", "compact", "lean", "fixed", "strategist"]
 

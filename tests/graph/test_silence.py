@@ -302,8 +302,8 @@ async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(tmp_pa
     )
     failed = {module: row["failed"] for module, row in counts.items()}
     for module in failed:  # memories are filtered when a mind hears and when it thinks; a record names both once
-        twice = module == "memory_filtering"
-        assert written[module] == failed[module] or (twice and written[module] < failed[module]), module
+        most = written[module] * (2 if module == "memory_filtering" else 1)
+        assert written[module] <= failed[module] <= most, module
     assert written.total() > 0
     assert list(past_events(read_run(folder)))[1:4] == events[1:4]
     await check_replay(folder)
