@@ -136,6 +136,11 @@ class Embedding(Group):
     embedding: str = setting("lexical")
 
 
+def joinable() -> tuple[str, ...]:
+    """The modules that can share a call, those of packages included."""
+    return tuple(dict.fromkeys((*HEARD, *APPRAISED, *ADDED["module"])))
+
+
 class Minds(Group):
     """How minds think."""
 
@@ -173,11 +178,11 @@ class Thinking(Group):
     @field_validator("joined")
     @classmethod
     def _joinable(cls, value: list[str]) -> list[str]:
-        joinable = tuple(dict.fromkeys((*HEARD, *APPRAISED, *ADDED["module"])))
+        able = joinable()
         for name in value:
-            if name not in joinable:
-                raise ValueError(f"joined has {name!r}, but only these can share a call: {', '.join(joinable)}")
-        return [name for name in joinable if name in value]
+            if name not in able:
+                raise ValueError(f"joined has {name!r}, but only these can share a call: {', '.join(able)}")
+        return [name for name in able if name in value]
 
     @field_validator("modules")
     @classmethod

@@ -107,13 +107,21 @@ async def test_a_discussion_is_set_up_and_started(user: User, web: WebContext):
     setting(user, "pattern", "round_robin")
     setting(user, "emotional_retrieval", False)
     setting(user, "budget_calls", "5000")
+    assert one(user, "setting-ablation").options["focal_points"] == "Questions"
+    setting(user, "ablation", ["planning", "focal_points"])
+    setting(user, "joined", ["action"])
+    await user.should_see("joined has only action of its step")
+    setting(user, "joined", ["action", "need_to_talk"])
+    await user.should_not_see(marker="setting-modules")  # no package is installed
+    assert "openness" not in one(user, "setting-joined").options  # only debates judge it
     fill(user, "rules", "Be brief.\n\nBe kind.\n")
     manifest = read_manifest(web.runs.folder(await started(user, web)))
     held = manifest.settings.model_dump()
     assert manifest.scenario.topic == "Tea or coffee?"
     assert manifest.scenario.model_extra["rules"] == ["Be brief.", "Be kind."]
-    chosen = ("max_messages", "pattern", "emotional_retrieval", "budget_calls", "model")
-    assert [held[name] for name in chosen] == [3, "round_robin", False, 5000, "offline"]
+    chosen = ("max_messages", "pattern", "emotional_retrieval", "budget_calls", "model", "ablation", "joined")
+    modules = (["focal_points", "planning"], ["need_to_talk", "action"])
+    assert [held[name] for name in chosen] == [3, "round_robin", False, 5000, "offline", *modules]
 
 
 async def test_a_double_click_starts_one_run(user: User, web: WebContext):

@@ -19,6 +19,7 @@ import pytest
 import yaml
 from packages import Persimchat, path_with, persimchat_with, register
 from selenium import webdriver
+from selenium.webdriver.common.keys import Keys
 from web.conftest import Server, greeted
 from web.test_setup_browser import START, click, ended, write
 
@@ -359,7 +360,9 @@ def test_the_page_shows_what_it_judged(site: Path, browser: webdriver.Chrome, tm
         write(browser, "Message limit", "3")
         click(browser, "//button[contains(., 'More settings')]")
         click(browser, "//*[contains(@class, 'q-item')][contains(., 'Minds')]")
-        write(browser, "Own modules", "humour")
+        click(browser, "//*[contains(@class, 'q-field')][contains(., 'Own modules')]")
+        click(browser, "//*[@role='option'][contains(., 'humour')]")
+        browser.switch_to.active_element.send_keys(Keys.ESCAPE)
         click(browser, START)
         made = ended(browser, tmp_path)
         assert made["settings"]["modules"] == ["humour"]

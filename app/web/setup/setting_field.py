@@ -13,7 +13,10 @@ from nicegui.elements.mixins.value_element import ValueElement
 from ....reports.words import module_name, spaced
 from ....state.errors import PerSimChatError
 from ....state.kinds import is_open
+from ....state.kinds.groups import joinable
+from ....state.minds.ablation import ABLATED
 from ....state.minds.pruning import REMOVABLE, Fill, Method, Query, letters_of
+from ....state.packages import ADDED
 from ....state.setting import RetrievalWeights, modules
 from ....state.settings import ABOUT
 from ..live_runs import scorer_missing
@@ -140,6 +143,8 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = (), *, hin
             bound(form, name, cast(ui.switch, field), read=lambda value: value is True, write=bool)
         elif spec.kind == "choice":
             field = _choice(form, spec)
+        elif name in _SEVERAL:
+            field = _several(form, spec)
         elif name in _NAMES:
             field = _NamedValues(form, name).group
         else:
@@ -156,6 +161,8 @@ def is_seen(form: Form, name: str) -> bool:
     chosen = {other: form.value(other) for other in ("mode", "baseline", "cognition")}
     if form.draft.story is not None:
         chosen["mode"] = "story"
+    if name in _SEVERAL and not (form.value(name) or _SEVERAL[name]()):
+        return False
     return is_open(name, chosen) and all(form.value(other) in values for other, values in ABOUT[name].needs.items())
 
 
@@ -187,6 +194,33 @@ def _choice(form: Form, spec: Spec) -> ui.element:
             element.set_options(now)
 
     bound(form, spec.name, element, read=lambda value: value or None, write=written, offer=offer)
+    return element
+
+
+_SEVERAL: Final[dict[str, Callable[[], Sequence[str]]]] = {
+    "ablation": lambda: ABLATED,
+    "modules": lambda: tuple(ADDED["module"]),
+    "joined": joinable,
+}
+"""Settings that are some of these modules."""
+
+
+def _several(form: Form, spec: Spec) -> ui.element:
+    name = spec.name
+    element = ui.select({}, label=label_of(name), multiple=True).props(f"{_FIELD} options-dense use-chips")
+    form.mark(name, error_of(element.classes("w-full").mark(f"setting-{name}")))
+
+    def listed(value: Any) -> list[str]:
+        """The modules that a value names; a file may have them on one line."""
+        return spec.read(value.replace(",", "\n")) if isinstance(value, str) else list(value or ())
+
+    def offer() -> None:
+        able = [module for module in _SEVERAL[name]() if module != "openness" or form.value("mode") == "debate"]
+        options = {module: _called(name, module) for module in dict.fromkeys((*able, *listed(form.value(name))))}
+        if options != element.options:
+            element.set_options(options)
+
+    bound(form, name, element, read=listed, write=listed, offer=offer)
     return element
 
 
