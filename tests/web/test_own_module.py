@@ -361,7 +361,7 @@ def test_the_page_shows_what_it_judged(site: Path, browser: webdriver.Chrome, tm
         click(browser, "//button[contains(., 'More settings')]")
         click(browser, "//*[contains(@class, 'q-item')][contains(., 'Minds')]")
         click(browser, "//*[contains(@class, 'q-field')][contains(., 'Own modules')]")
-        click(browser, "//*[@role='option'][contains(., 'humour')]")
+        click(browser, "//*[@role='option'][contains(., 'Humour')]")
         browser.switch_to.active_element.send_keys(Keys.ESCAPE)
         click(browser, START)
         made = ended(browser, tmp_path)
