@@ -136,6 +136,11 @@ class Embedding(Group):
     embedding: str = setting("lexical")
 
 
+def names_in(value: Any) -> Any:
+    """The names on one line, separated by commas; every other value as it is."""
+    return [name for part in value.split(",") if (name := part.strip())] if isinstance(value, str) else value
+
+
 def joinable() -> tuple[str, ...]:
     """The modules that can share a call, those of packages included."""
     return tuple(dict.fromkeys((*HEARD, *APPRAISED, *ADDED["module"])))
@@ -164,11 +169,7 @@ class Thinking(Group):
     emotional_retrieval: bool = setting(True)
     stm_retrieval: bool = setting(True)
 
-    @field_validator("ablation", "joined", "modules", mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> Any:
-        """Accept names on one line, separated by commas."""
-        return [name for part in value.split(",") if (name := part.strip())] if isinstance(value, str) else value
+    _listed = field_validator("ablation", "joined", "modules", mode="before")(names_in)
 
     @field_validator("ablation")
     @classmethod

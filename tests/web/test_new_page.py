@@ -362,11 +362,12 @@ async def test_a_file_is_taken_over(user: User):
     await one(user, "upload").handle_uploads([SmallFileUpload("cats.yaml", "text/yaml", wrong)])
     await user.should_see("cats.yaml:4, field settings.utterance_words")
     assert one(user, "setting-utterance_words").value == "12"
-    right = wrong.replace(b": 1\n", b": 19\n")
+    right = wrong.replace(b": 1\n", b": 19\n  ablation: planning, emotion\n")
     await one(user, "upload").handle_uploads([SmallFileUpload("cats.yaml", "text/yaml", right)])
     await user.should_see("The file was loaded.")
     assert one(user, "topic").value == "Cats?"
     assert one(user, "setting-utterance_words").value == "19"
+    assert one(user, "setting-ablation").value == ["planning", "emotion"]
     await user.should_see(marker="seat-1")
     await user.should_not_see(marker="seat-2")
 

@@ -13,7 +13,7 @@ from nicegui.elements.mixins.value_element import ValueElement
 from ....reports.words import module_name, spaced
 from ....state.errors import PerSimChatError
 from ....state.kinds import is_open
-from ....state.kinds.groups import joinable
+from ....state.kinds.groups import joinable, names_in
 from ....state.minds.ablation import ABLATED
 from ....state.minds.pruning import REMOVABLE, Fill, Method, Query, letters_of
 from ....state.packages import ADDED
@@ -189,12 +189,16 @@ def _choice(form: Form, spec: Spec) -> ui.element:
         return (value or "") if (value or "") in element.options else None
 
     def offer() -> None:
-        now = named_options(offered(form.draft, spec))
-        if now != element.options:
-            element.set_options(now)
+        _set_options(element, named_options(offered(form.draft, spec)))
 
     bound(form, spec.name, element, read=lambda value: value or None, write=written, offer=offer)
     return element
+
+
+def _set_options(element: ui.toggle | ui.select, options: dict[str, str]) -> None:
+    """Offer other options than now; the same ones are not sent again."""
+    if options != element.options:
+        element.set_options(options)
 
 
 _SEVERAL: Final[dict[str, Callable[[], Sequence[str]]]] = {
@@ -210,17 +214,12 @@ def _several(form: Form, spec: Spec) -> ui.element:
     element = ui.select({}, label=label_of(name), multiple=True).props(f"{_FIELD} options-dense use-chips")
     form.mark(name, error_of(element.classes("w-full").mark(f"setting-{name}")))
 
-    def listed(value: Any) -> list[str]:
-        """The modules that a value names; a file may have them on one line."""
-        return spec.read(value.replace(",", "\n")) if isinstance(value, str) else list(value or ())
-
     def offer() -> None:
         able = [module for module in _SEVERAL[name]() if module != "openness" or form.value("mode") == "debate"]
-        options = {module: _called(name, module) for module in dict.fromkeys((*able, *listed(form.value(name))))}
-        if options != element.options:
-            element.set_options(options)
+        chosen = names_in(form.value(name))
+        _set_options(element, {module: _called(name, module) for module in dict.fromkeys((*able, *chosen))})
 
-    bound(form, name, element, read=listed, write=listed, offer=offer)
+    bound(form, name, element, read=list, write=names_in, offer=offer)
     return element
 
 
@@ -477,9 +476,7 @@ class _Pruning:
     def _offer(self, select: ui.select, words: dict[str, str]) -> None:
         """The methods that do something here, and the one that the draft has."""
         left_out = {"none", *(["attention"] if self._missing else [])} - {self._form.value(_METHOD)}
-        options = {value: text for value, text in words.items() if value not in left_out}
-        if options != select.options:
-            select.set_options(options)
+        _set_options(select, {value: text for value, text in words.items() if value not in left_out})
 
     def _follow(self) -> None:
         strength = strength_of(self._form)
