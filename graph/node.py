@@ -21,6 +21,7 @@ from langgraph.types import Command, RetryPolicy
 from ..models.asking import UselessAnswer
 from ..models.failures import is_transient
 from ..models.ledger import current_ledger
+from ..models.limits import prepares_alone
 from ..prompts import templates
 from ..state.errors import InputError, ModelError
 from ..state.minds.mind import STORED, Mind, Step
@@ -165,7 +166,9 @@ def mind_node(
 
     async def run(mind: Step) -> Any:
         try:
-            return led(mind, _kept(mind, await graph.ainvoke(mind, **options(mind)), name), False)
+            async with prepares_alone():
+                after = await graph.ainvoke(mind, **options(mind))
+            return led(mind, _kept(mind, after, name), False)
         except ModelError as error:
             check(mind, error)
             left = await otherwise(mind, current_settings()) if otherwise is not None else {}

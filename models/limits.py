@@ -6,7 +6,8 @@ import asyncio
 import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -185,6 +186,28 @@ def limited(limits: Mapping[Hashable, ModelLimit]) -> Iterator[None]:
         held.update(before)
 
 
+_PREPARING: PerLoop[asyncio.Lock] = PerLoop()
+_NOBODY: Final = ExitStack()
+_ALONE: ContextVar[ExitStack] = ContextVar("alone", default=_NOBODY)
+
+
+@asynccontextmanager
+async def prepares_alone() -> AsyncIterator[None]:
+    """Prepare a mind's first request while no other mind of this event loop does; from that request on, nobody waits.
+
+    Minds that prepare side by side are all ready only when the last one is, and no model is asked meanwhile.
+    """
+    lock = _PREPARING.get("minds", asyncio.Lock)
+    await lock.acquire()
+    with ExitStack() as alone:
+        alone.callback(lock.release)
+        token = _ALONE.set(alone)
+        try:
+            yield
+        finally:
+            _ALONE.reset(token)
+
+
 @asynccontextmanager
 async def slot(
     settings: Settings,
@@ -207,6 +230,7 @@ async def slot(
     Raises:
         TimeoutError: the request took longer than `settings.timeout_s`.
     """
+    _ALONE.get().close()
     held = _PAUSES.get(model, Pause)
     while (rest := held.until - asyncio.get_running_loop().time()) > 0:
         await asyncio.sleep(rest)

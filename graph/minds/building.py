@@ -45,7 +45,6 @@ from ..node import TRANSIENT, current_settings, module_node, route
 from ..stories.talks import hears
 
 MindGraph = CompiledStateGraph[Any, Any, Any, Any]
-Thought = Literal["reflect", "plan"]
 
 _OWN: Final = {"need_to_talk": judge_need_to_talk, "openness": judge_openness}
 """The appraisals of participants, which a judge does not make."""
@@ -65,6 +64,11 @@ def _apart(modules: Mapping[str, Any]) -> list[str]:
     """The nodes of those of these modules that have a call of their own."""
     joined = current_settings().in_one_answer
     return [node.__name__ for module, node in modules.items() if module not in joined]
+
+
+def _filtering() -> list[str]:
+    """The node that asks whether to keep what leaves short-term memory, where the settings want it."""
+    return ["filter_memory"] if current_settings().memory_filtering else []
 
 
 def _of_packages(mind: Step) -> list[Send]:
@@ -146,9 +150,9 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
             case "fixed":
                 return [END]
             case "lean":
-                return ["recall_by_words", "filter_memory"]
+                return ["recall_by_words", *_filtering()]
         asks = {} if mind.get("role") == "companion" else {"focal_points": wonder}
-        return [*(_apart({"perception": perceive, **asks}) or ["hear_at_once"]), "filter_memory"]
+        return [*(_apart({"perception": perceive, **asks}) or ["hear_at_once"]), *_filtering()]
 
     def has_filtered(mind: Step) -> str:
         return "react_at_once" if current_settings().cognition == "lean" else "remember_utterance"
@@ -172,17 +176,17 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     return builder.compile(checkpointer, name="hearing")
 
 
-def chosen_thought(mind: Step) -> Thought:
+def chosen_thought(mind: Step) -> list[str]:
     """Route: the action that the agent chose."""
-    return "reflect" if mind["action"] == "reflect" else "plan"
+    return ["reflect" if mind["action"] == "reflect" else "plan", *_filtering()]
 
 
 def build_thinking() -> MindGraph:
     """While another participant speaks: reflect or plan, as chosen ‖ filter → remember the thoughts."""
     builder = mind_builder(filter_memory, reflect, plan, remember_thoughts)
-    builder.add_edge(START, "filter_memory")
-    builder.add_conditional_edges(START, route(chosen_thought), ["reflect", "plan"])
-    for module in (filter_memory, reflect, plan):
+    thinking = (filter_memory, reflect, plan)
+    builder.add_conditional_edges(START, route(chosen_thought), [module.__name__ for module in thinking])
+    for module in thinking:
         builder.add_edge(module.__name__, "remember_thoughts")
     builder.add_edge("remember_thoughts", END)
     return builder.compile(name="thinking")

@@ -141,12 +141,9 @@ async def save_memories(mind: Step, settings: Settings) -> Step:
 
 
 async def filter_memory(mind: Step, settings: Settings) -> Step:
-    """Decide whether the memory in short-term memory will be kept; without `memory_filtering` it always is.
-
-    An unusable answer keeps it, too.
-    """
+    """Decide whether the memory in short-term memory will be kept; an unusable answer keeps it."""
     stm = mind.get("stm")
-    if stm is None or not settings.memory_filtering:
+    if stm is None:
         return {"keep": True}
     simulation, name = mind["situation"]["simulation"], mind["name"]
     nearest = await similarity(

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..plain_text import folded, shortened, spoken_order, without_marks
@@ -139,10 +140,11 @@ def _name(text: str) -> str:
     return folded(found["name"]) if found else ""
 
 
-def _forms(name: str) -> set[str]:
+@lru_cache(1024)
+def _forms(name: str) -> frozenset[str]:
     """The forms in which a script names a participant: in full, by first or by last name."""
     spoken = spoken_order(name)
-    return {_name(form) for form in (name, spoken, first_name(name), *spoken.split()[-1:])} - {""}
+    return frozenset(_name(form) for form in (name, spoken, first_name(name), *spoken.split()[-1:])) - {""}
 
 
 def _label(line: str) -> tuple[str, str]:
@@ -154,7 +156,7 @@ def _label(line: str) -> tuple[str, str]:
     return _name(head), (rest.lstrip("*_]") if head.lstrip()[:1] in tuple("*_[") else rest).strip()
 
 
-def _known(line: str, own: set[str], others: Mapping[str, str]) -> str:
+def _known(line: str, own: frozenset[str], others: Mapping[str, str]) -> str:
     """The name before a line's first colon; the first name alone, if a wrong last name stands behind a known one.
 
     "Ben Adams: a friend of mine." says who that is, and is no label.
@@ -167,7 +169,7 @@ def _known(line: str, own: set[str], others: Mapping[str, str]) -> str:
     return first if capital and len(written) <= _MOST_NAMES and not rest[:1].islower() else name
 
 
-def _bare(text: str, own: set[str]) -> tuple[str, bool]:
+def _bare(text: str, own: frozenset[str]) -> tuple[str, bool]:
     """The text without its speaker's name in front and quotes around it all, and whether there was a name."""
     bare, named = text.strip(), False
     while True:
@@ -194,7 +196,7 @@ def _is_list(lines: list[str], first: int) -> bool:
 
 
 def _answers(
-    text: str, names: list[str], labelled: list[int], others: dict[str, str], own: set[str], last_speaker: str
+    text: str, names: list[str], labelled: list[int], others: dict[str, str], own: frozenset[str], last_speaker: str
 ) -> bool:
     """Whether the only name, in front, is the last speaker's, so that the text answers them."""
     only = names[labelled[0]]

@@ -50,6 +50,19 @@ def minds_of(reaction: Any, *, messages: int = 1) -> list[Any]:
         return [event.record for event in events if isinstance(event, MindChanged)]
 
 
+async def test_a_mind_is_asked_before_the_next_one_prepares() -> None:
+    began: list[tuple[str, str]] = []
+    context = Settings(model="offline", max_messages=1, cognition="lean", closing="off")
+    given = {"topic": "Tea?", "participants": PEOPLE}
+    async for place, task in build_conversation().astream(given, context=context, stream_mode="tasks", subgraphs=True):
+        if "input" in task and place and place[0].startswith("hear:"):
+            began.append((place[0], task["name"]))
+    minds = list(dict.fromkeys(mind for mind, _ in began))
+    assert len(minds) == 3
+    for mind, next_one in zip(minds, minds[1:], strict=False):
+        assert began.index((mind, "react_at_once")) < began.index((next_one, "recall_by_words"))
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 def test_what_an_utterance_takes(cognition: str) -> None:

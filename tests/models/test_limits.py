@@ -13,7 +13,7 @@ from loopback.server import LoopbackServer
 
 from persimchat.models import limits
 from persimchat.models.failures import TransientModelError, retry_after_s
-from persimchat.models.limits import ModelLimit, limited, pause, slot
+from persimchat.models.limits import ModelLimit, limited, pause, prepares_alone, slot
 from persimchat.models.naming import parse_model_name
 from persimchat.state.settings import Settings
 
@@ -81,6 +81,52 @@ async def test_a_model_may_have_fewer_slots_than_all_together() -> None:
 
     await asyncio.gather(*(one() for _ in range(5)))
     assert most == 2
+
+
+async def test_minds_prepare_their_first_requests_one_after_another() -> None:
+    done: list[str] = []
+    all_ask = asyncio.Barrier(3)
+
+    async def mind(name: str) -> None:
+        async with prepares_alone():
+            for step in ("begins", "goes on"):
+                done.append(f"{name} {step}")
+                await asyncio.sleep(0)
+            for _ in range(2):
+                async with slot(Settings(), model="m"):
+                    done.append(f"{name} asks")
+                    await all_ask.wait()  # for ever, if a mind waited for another's answer
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*map(mind, "abc"))
+    assert done[:9] == [f"{name} {step}" for name in "abc" for step in ("begins", "goes on", "asks")]
+
+
+async def test_a_mind_that_fails_or_is_cancelled_keeps_no_other_waiting() -> None:
+    begun = asyncio.Event()
+
+    async def fails() -> None:
+        async with prepares_alone():
+            begun.set()
+            await asyncio.sleep(0)
+            raise KeyError
+
+    async def rests() -> None:
+        async with prepares_alone():
+            await asyncio.Event().wait()
+
+    failing, resting, waiting = (asyncio.create_task(work) for work in (fails(), rests(), rests()))
+    await begun.wait()
+    for task in (waiting, resting):
+        await asyncio.sleep(0)
+        task.cancel()
+    assert [type(ended) for ended in await asyncio.gather(failing, resting, waiting, return_exceptions=True)] == [
+        KeyError,
+        asyncio.CancelledError,
+        asyncio.CancelledError,
+    ]
+    async with asyncio.timeout(60), prepares_alone():
+        pass
 
 
 async def test_a_pause_that_a_server_asked_for_holds_all_requests_to_its_model() -> None:
