@@ -201,7 +201,7 @@ def _clean(phrase: str, most: int = 5) -> str:
         return ""
     if words[0].lower() in word_list("articles", "topics") | {"my", "your", "this"}:
         words[0] = words[0].lower()
-    ours = {k: v for k, v in read("topics")["ours"].items() if k in ("my", "your", "me", "i")}
+    ours = {k: v for k, v in read("topics")["ours"].items() if k in ("my", "your", "me", "i", "its", "their")}
     return " ".join(ours.get(w.lower(), w) for w in words)
 
 

@@ -166,6 +166,7 @@ def test_an_utterance_asked_for_again_is_worded_anew(prompt: Any):
         ("Do you prefer the sea or the mountains?", ("the sea", "the mountains")),
         ("Should we build a playground or a car park?", ("building a playground", "building a car park")),
         ("Should we eat less meat?", ("eating less meat", UNCHANGED)),
+        ("Should the village close its pool?", ("closing the pool", UNCHANGED)),
         ("Is it better to rent or to buy a house?", ("renting", "buying a house")),
         ("Is summer better than winter?", ("summer", "winter")),
         ("Was ist besser, Hund oder Katze?", ("Hund", "Katze")),
