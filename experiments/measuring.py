@@ -231,7 +231,8 @@ def evaluators_of(experiment: Experiment) -> list[Evaluator]:
     for number, name in enumerate(names):
         where = experiment.where("measures", "evaluators", number)
         if name not in known:
-            raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, known))
+            remedy = suggestion(name, known, otherwise=f"Choose one of: {', '.join(known)}; or install its package.")
+            raise InputError(f"there is no evaluator {name!r}", where=where, remedy=remedy)
         if name in EVALUATORS and name in ADDED["measure"]:
             what = f"there is an evaluator {name} beside yours"
             raise InputError(what, where=where, remedy="Give yours another name.")
