@@ -20,6 +20,7 @@ from ..runs.folder.manifest import public
 from ..state.configuration import ENVIRONMENT, load_settings
 from ..state.errors import InputError
 from ..state.kinds import unheeded
+from ..state.minds.judgement import own_module
 from ..state.scenario import Scenario
 from ..state.settings import ABOUT, BUDGETS, MODES, Settings
 from .axes import Axis, Label, Level, axes_of
@@ -316,7 +317,8 @@ def _of_branch(planned: Planned, origin: Origin, changed: Mapping[str, Any]) -> 
     if origin.choose:
         branch["choose"] = list(origin.choose)
     settings = {name: value for name, value in public(changed).items() if name in SHAPING}
-    cell = planned.cell.model_copy(update={"id": identity({"branch": branch, "settings": settings}), "branch": branch})
+    content = {"branch": branch, "settings": settings, **_of_packages(planned.settings)}
+    cell = planned.cell.model_copy(update={"id": identity(content), "branch": branch})
     return replace(planned, cell=cell, origin=origin)
 
 
@@ -345,6 +347,12 @@ def _settings(scenario: Scenario, changes: Mapping[str, Any]) -> Settings:
     return with_full_names(settings, [persona.name for persona in scenario.participants])
 
 
+def _of_packages(settings: Settings) -> dict[str, Any]:
+    """What modules of packages ask, if minds have any: by the same name it may be something else tomorrow."""
+    made = [own_module(name) for name in settings.modules]
+    return {"modules": [[module.TASK, module.model_json_schema()] for module in made]} if made else {}
+
+
 def _cell(
     scenario: Scenario,
     settings: Settings,
@@ -362,6 +370,7 @@ def _cell(
     content: dict[str, Any] = {
         "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}, exclude_defaults=True),
         "settings": kept,
+        **_of_packages(settings),
     }
     if task is not None:
         content |= {"task": task.id, "round": number}

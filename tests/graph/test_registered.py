@@ -14,6 +14,7 @@ from pydantic import Field
 import persimchat
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.measuring import evaluators_of
+from persimchat.experiments.plan import plan
 from persimchat.runs.events import MindChanged
 from persimchat.state.errors import InputError
 from persimchat.state.minds.emotion import Level
@@ -59,15 +60,24 @@ def test_minds_have_the_module(cognition: str) -> None:
     assert len(made) == 4 and all(0 <= one["irony"] <= 10 for one in made)
 
 
+class Mockery(persimchat.OwnModule):
+    TASK: ClassVar[str] = "How much does it mock?"
+    mockery: Level
+
+
 def test_registered_again_it_is_the_new_one() -> None:
     judged(cognition="lean")
-
-    class Mockery(persimchat.OwnModule):
-        TASK: ClassVar[str] = "How much does it mock?"
-        mockery: Level
-
     persimchat.register("module", "irony", Mockery)
     assert all(one.keys() == {"mockery"} for one in judged(cognition="lean"))
+
+
+def test_an_experiment_tells_modules_apart_that_have_one_name() -> None:
+    given = {"name": "x", "base": {"topic": TOPIC, "settings": {"model": "offline", "modules": ["irony"]}}}
+    cells = []
+    for module in Irony, Irony, Mockery:
+        persimchat.register("module", "irony", module)
+        cells.append([one.cell.id for one in plan(Experiment.model_validate(given)).cells])
+    assert cells[0] == cells[1] != cells[2]
 
 
 def test_the_rule_says_who_speaks() -> None:
