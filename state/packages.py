@@ -77,8 +77,8 @@ def register(kind: Literal["module", "pattern", "measure"], name: str, made: Any
     """Register something of one's own in this process, in place of an installed package: for scripts and notebooks.
 
     Registered again by the same name, it takes the place of what was. An experiment holds conversations anew whose
-    modules ask something else; those held by another rule it keeps. Other processes do not know it: whoever resumes or replays such a run there registers it first, or
-    installs a package that has it.
+    modules ask something else; those held by another rule it keeps. Other processes do not know it: whoever resumes or
+    replays such a run there registers it first, or installs a package that has it.
 
     Args:
         kind: "module": a class of `OwnModule`. "pattern": a rule of who speaks next, `Rule`. "measure": a function of a
