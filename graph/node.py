@@ -166,7 +166,7 @@ def mind_node(
 
     async def run(mind: Step) -> Any:
         try:
-            async with prepares_alone():
+            async with prepares_alone(mind["situation"]["simulation"]):
                 after = await graph.ainvoke(mind, **options(mind))
             return led(mind, _kept(mind, after, name), False)
         except ModelError as error:

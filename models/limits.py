@@ -186,18 +186,21 @@ def limited(limits: Mapping[Hashable, ModelLimit]) -> Iterator[None]:
         held.update(before)
 
 
-_PREPARING: PerLoop[asyncio.Lock] = PerLoop()
+_PREPARING: weakref.WeakValueDictionary[Hashable, asyncio.Lock] = weakref.WeakValueDictionary()
 _NOBODY: Final = ExitStack()
 _ALONE: ContextVar[ExitStack] = ContextVar("alone", default=_NOBODY)
 
 
 @asynccontextmanager
-async def prepares_alone() -> AsyncIterator[None]:
-    """Prepare a mind's first request while no other mind of this event loop does; from that request on, nobody waits.
+async def prepares_alone(among: Hashable) -> AsyncIterator[None]:
+    """Prepare a mind's first request while no other mind of its conversation does; from that request on, nobody waits.
 
     Minds that prepare side by side are all ready only when the last one is, and no model is asked meanwhile.
+
+    Args:
+        among: the conversation.
     """
-    lock = _PREPARING.get("minds", asyncio.Lock)
+    lock = _PREPARING.setdefault((asyncio.get_running_loop(), among), asyncio.Lock())
     await lock.acquire()
     with ExitStack() as alone:
         alone.callback(lock.release)

@@ -88,7 +88,7 @@ async def test_minds_prepare_their_first_requests_one_after_another() -> None:
     all_ask = asyncio.Barrier(3)
 
     async def mind(name: str) -> None:
-        async with prepares_alone():
+        async with prepares_alone("talk"):
             for step in ("begins", "goes on"):
                 done.append(f"{name} {step}")
                 await asyncio.sleep(0)
@@ -100,19 +100,20 @@ async def test_minds_prepare_their_first_requests_one_after_another() -> None:
     async with asyncio.timeout(60):
         await asyncio.gather(*map(mind, "abc"))
     assert done[:9] == [f"{name} {step}" for name in "abc" for step in ("begins", "goes on", "asks")]
+    assert not limits._PREPARING, "kept for ever"
 
 
 async def test_a_mind_that_fails_or_is_cancelled_keeps_no_other_waiting() -> None:
     begun = asyncio.Event()
 
     async def fails() -> None:
-        async with prepares_alone():
+        async with prepares_alone("talk"):
             begun.set()
             await asyncio.sleep(0)
             raise KeyError
 
     async def rests() -> None:
-        async with prepares_alone():
+        async with prepares_alone("talk"):
             await asyncio.Event().wait()
 
     failing, resting, waiting = (asyncio.create_task(work) for work in (fails(), rests(), rests()))
@@ -125,7 +126,7 @@ async def test_a_mind_that_fails_or_is_cancelled_keeps_no_other_waiting() -> Non
         asyncio.CancelledError,
         asyncio.CancelledError,
     ]
-    async with asyncio.timeout(60), prepares_alone():
+    async with asyncio.timeout(60), prepares_alone("talk"), prepares_alone("another talk"):
         pass
 
 
