@@ -48,7 +48,8 @@ class WrongAnswer(ValueError):
     Args:
         problem: why it is unusable, in words for the model, which reads them when it is asked again.
         prose: whether it has no JSON at all, so that the model has ignored the form of answer.
-        found: the object that did not fit the schema; None if there was none.
+        found: the object that did not fit the schema, or what is whole of one that was cut off; None if there was none.
+        cut: whether the answer was cut off.
         refused: whether the model, or its server's filter, refused to answer.
         remedy: what its user can do about it, where that is known.
     """
@@ -59,6 +60,7 @@ class WrongAnswer(ValueError):
         *,
         prose: bool = False,
         found: dict[str, Any] | None = None,
+        cut: bool = False,
         refused: bool = False,
         remedy: str = "",
     ) -> None:
@@ -66,6 +68,7 @@ class WrongAnswer(ValueError):
         self.problem = problem
         self.prose = prose
         self.found = found
+        self.cut = cut
         self.refused = refused
         self.remedy = remedy
 
@@ -148,7 +151,9 @@ def read(message: AIMessage, schema: type[T], *, alone: bool = False) -> T:
     """
     stopped = stop_problem(message)
     if stopped:
-        raise WrongAnswer(stopped, refused=_is_refused(message), remedy=remedy_of(message))
+        cut, refused = was_cut(message), _is_refused(message)
+        found = whole_fields(answer_text(message)) if cut else None
+        raise WrongAnswer(stopped, found=found, cut=cut, refused=refused, remedy=remedy_of(message))
     text = answer_text(message)
     if not text.strip() and (thought := thinking_of(message)):
         if find_object(thought, schema.model_fields) is None:
@@ -218,6 +223,8 @@ def _refusal_block(message: AIMessage) -> str | None:
 
 
 _BEGIN: Final = re.compile(r"\{(?=\s*[\"}])")
+_MEMBER: Final = re.compile(r'[\s,]*"(?P<name>\w+)"\s*:\s*')
+_AFTER_NUMBER: Final = re.compile(r"[\s,}]")
 _DECODER: Final = json.JSONDecoder()
 _PAGE: Final = 4_096
 _WRAPPED: Final = 3
@@ -251,6 +258,24 @@ def find_object(text: str, fields: Iterable[str]) -> dict[str, Any] | None:
     if start < 0 or end < start:
         return None
     return _best(_repaired(clean[start : end + 1]), wanted)
+
+
+def whole_fields(text: str) -> dict[str, Any] | None:
+    """The fields of the first JSON object in a text that breaks off in the middle of it; None if none is whole."""
+    found: dict[str, Any] = {}
+    begin = _BEGIN.search(text)
+    member = _MEMBER.match(text, begin.end()) if begin else None
+    while member is not None:
+        try:
+            value, end = _DECODER.raw_decode(text, member.end())
+        except (ValueError, RecursionError):
+            break
+        # Of a number, the rest may be missing.
+        if is_deep(value) or (isinstance(value, int | float) and not _AFTER_NUMBER.match(text, end)):
+            break
+        found[member["name"]] = value
+        member = _MEMBER.match(text, end)
+    return found or None
 
 
 def is_deep(value: Any, most: int = DEEPEST) -> bool:

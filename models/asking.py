@@ -167,7 +167,10 @@ async def appraisal(
         able = mends and wrong.found is not None and not exchange.settings.strict_answers
         return mended(wrong.found, schema) if able and wrong.found is not None else None
 
-    answers = await _answers(exchange, messages, schema, is_enough=lambda wrong: put_right(wrong) is not None)
+    def is_enough(wrong: WrongAnswer) -> bool:
+        return not wrong.cut and put_right(wrong) is not None
+
+    answers = await _answers(exchange, messages, schema, is_enough=is_enough)
     last = answers[-1]
     if not isinstance(last, WrongAnswer):
         return last, "valid" if len(answers) == 1 else "again"
@@ -183,7 +186,8 @@ async def appraise_in_parts(
     """Like `appraise`, for the judgements of several modules in one answer.
 
     Parts are independent: if the second answer has an unusable part, that of the first answer is taken; if both are
-    unusable, the part is None, and the other parts are kept. The call contains the outcome of each part.
+    unusable, the part is None, and the other parts are kept. Of an answer that was cut off, the whole parts count. The
+    call contains the outcome of each part.
 
     Args:
         template: as for `ask`.
@@ -204,7 +208,10 @@ async def appraise_in_parts(
     exchange, schema = Exchange.on_behalf(settings, agent, module, turn), in_parts(*parts)
 
     def usable(wrong: WrongAnswer) -> dict[str, tuple[Any, Outcome]]:
-        return {} if wrong.found is None or settings.strict_answers else usable_parts(wrong.found, parts)
+        if wrong.found is None or settings.strict_answers:
+            return {}
+        # What follows the cut is missing, which else would say that nothing has changed.
+        return usable_parts(wrong.found, [part for part in parts if part in wrong.found or not wrong.cut])
 
     answers = await _answers(
         exchange,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback.answering import Reply
 from loopback.planned import Together
 from loopback.scripted import ANSWERS, Script, Scripted, prompt_of
 from loopback.server import LoopbackServer
@@ -32,6 +35,7 @@ AN_UTTERANCE = {
     "compact": {"hearing": 3, "appraisal": 3},
     "lean": {"reaction": 3},
 }
+NAME = re.compile(r"^- Name: (.+)$", re.MULTILINE)
 BEFORE_THE_FIRST = {"full": {"emotion": 3, "need_to_talk": 3}, "compact": {"appraisal": 3}, "lean": {"appraisal": 3}}
 
 
@@ -268,6 +272,35 @@ def test_a_part_that_was_right_at_first_is_kept_where_the_second_answer_is_of_no
     minds = minds_of(answer)[2:]
     assert [mind.failed for mind in minds] == [["emotion"]] * 2
     assert [mind.percept and mind.percept["theme"] for mind in minds] == ["Somebody spoke of tea"] * 2
+
+
+@pytest.mark.parametrize(
+    ("ends_with", "twice", "failed"),
+    [
+        ('"planning": {"theme": "To', False, []),
+        ('"planning": {"theme": "To', True, ["planning"]),
+        ('"need_to_talk": {"reasoning": "Much.", "need_to_talk": 1', True, ["need_to_talk", "planning"]),
+    ],
+    ids=["asked again", "without a plan", "in a number"],
+)
+def test_of_an_answer_that_is_cut_off_twice_the_whole_parts_count(
+    ends_with: str, twice: bool, failed: list[str]
+) -> None:
+    begins, said = ends_with.partition(":")[0], Counter[str]()
+
+    def answer(body: dict[str, Any]) -> Any:
+        whole = ANSWERS["reaction"](body)  # type: ignore[operator]
+        agent = NAME.findall(prompt_of(body))[0]
+        said[agent] += 1
+        if said[agent] > 1 and not twice:
+            return whole
+        return Reply(json.dumps(whole).partition(begins)[0] + ends_with, finish_reason="length")
+
+    minds = minds_of(answer)[2:]
+    assert [mind.failed for mind in minds] == [failed] * 2
+    assert set(said.values()) == {2}
+    assert [mind.percept and mind.percept["theme"] for mind in minds] == ["Somebody spoke of tea"] * 2
+    assert [mind.plan is None for mind in minds] == [twice] * 2
 
 
 def test_a_part_that_fails_everybody_ends_the_run_and_its_answer_is_named_as_what_is_to_be_changed(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.models.answers import find_object
+from persimchat.models.answers import find_object, whole_fields
 from persimchat.models.spoken import without_thinking
 
 FIELDS = ("reasoning", "need_to_talk")
@@ -53,6 +53,27 @@ def test_the_answer_is_found_in_what_is_around_it(text: str) -> None:
 )
 def test_no_answer_is_made_up(text: str) -> None:
     assert find_object(text, FIELDS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ('{"reasoning": "because", "need_to_talk": 7', {"reasoning": "because"}),
+        ('{"reasoning": "because", "need_to_talk": 7.', {"reasoning": "because"}),
+        ('{"reasoning": "because", "need_to_talk": 7\n', RIGHT),
+        ('Well: {\n "need_to_talk" : 7 ,\n "reasoning": "bec', {"need_to_talk": 7}),
+        ('{"a": {"b": 1}, "c": {"d": 2', {"a": {"b": 1}}),
+        ('{"a": [1, 2], "c": [3, ', {"a": [1, 2]}),
+        ('{"a": ' + "[" * 30 + "]" * 30 + ', "b": 1, ', None),
+        ('{"a": ' + "[" * 100_000, None),
+        ('{"a": ' + "9" * 5_000 + ", ", None),
+        ('{"reas', None),
+        ("Seven, I th", None),
+        ("", None),
+    ],
+)
+def test_what_is_whole_of_an_answer_that_was_cut_off(text: str, whole: dict[str, object] | None) -> None:
+    assert whole_fields(text) == whole
 
 
 @pytest.mark.parametrize(
