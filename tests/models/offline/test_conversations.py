@@ -335,11 +335,11 @@ def test_a_moderators_question_is_answered(guests: Guest, shipped: Shipped, seed
 
 def test_a_moderator_holds_no_position(guests: Guest, shipped: Shipped):
     held = guests()
-    held.put("Moderator", "So who is for closing its centre to cars? I am for closing its centre to cars.")
+    held.put("Moderator", "So who is for closing the centre to cars? I am for closing the centre to cars.")
     prompt = prompt_of(render("perception", **held.values(shipped[0])))
     assert prompt.leads("Moderator") and not prompt.leads(shipped[1].name)
     assert timeline(prompt, topic_of(prompt)) == []
-    held.put(GUEST, "I am for closing its centre to cars.")
+    held.put(GUEST, "I am for closing the centre to cars.")
     prompt = prompt_of(render("perception", **held.values(shipped[0])))
     assert [told.speaker for told in timeline(prompt, topic_of(prompt))] == [GUEST], "a person does"
     assert "spoke for" in Percept.model_validate(held.ask("perception", shipped[0])).theme
