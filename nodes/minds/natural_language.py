@@ -264,10 +264,11 @@ async def _spoken_again(
     message_id = f"{first.message.id}-again"
     if parse_model_name(model_name(settings, mind["name"], _MODULE)).provider != "offline":
         settings = settings.model_copy(update={"seed": settings.seed + 1})
+    own = {"part": "again"}  # a question of its own
     if not wording.text:
-        return await _spoken(prompt, mind, settings, message_id, spoke_for_others=True)
+        return await _spoken(prompt, mind, settings, message_id, spoke_for_others=True, **own)
     try:
-        return await _spoken(prompt, mind, settings, message_id, avoided=avoided)
+        return await _spoken(prompt, mind, settings, message_id, avoided=avoided, **own)
     except ModelError as error:
         if is_transient(error):
             raise

@@ -14,6 +14,7 @@ from loopback.server import LoopbackServer
 from persimchat.graph import build_conversation
 from persimchat.graph.situation import situation_of
 from persimchat.models.asking import Answer
+from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.nodes.assembling import assemble as assembled
 from persimchat.state.settings import Settings
 
@@ -39,10 +40,12 @@ class Group:
     def __init__(self, server: LoopbackServer, scripted: Scripted) -> None:
         self.server, self.scripted = server, scripted
 
-    def talk(self, *, given: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+    def talk(
+        self, *, given: dict[str, Any] | None = None, ledger: Ledger | None = None, **settings: Any
+    ) -> dict[str, Any]:
         """The final channels of a conversation of three messages (unless the settings say otherwise)."""
         conversation = build_conversation(InMemorySaver())
-        config: Any = {"configurable": {"thread_id": "t"}}
+        config: Any = {"configurable": {"thread_id": "t", **({LEDGER: ledger} if ledger else {})}}
         context = Settings(**{"model": self.server.model(), "max_messages": 3, **settings})
         conversation.invoke({"topic": "Tea?", "participants": PEOPLE, **(given or {})}, config, context=context)
         return dict(conversation.get_state(config).values)

@@ -14,14 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback.answering import Fault
+from ledgers import Kept
+from loopback.answering import Fault, Reply
 from loopback.scripted import in_turn
 from models.gguf_files import gguf
 
 import persimchat
 from persimchat.graph import build_conversation
 from persimchat.memory.lexical import LexicalEmbeddings
+from persimchat.models.ledger import Ledger
 from persimchat.models.local import server
+from persimchat.models.recording import Record
 from persimchat.nodes.minds.natural_language import in_order
 from persimchat.prompts.blocks import Block
 from persimchat.state.conversation import utterances
@@ -194,6 +197,20 @@ def test_words_for_others_only_twice_are_an_error_that_names_everything(group: A
         assert word in message
     assert caught.value.remedy
     assert "\n" not in message
+
+
+def test_a_second_wording_is_a_question_of_its_own_so_that_a_replay_with_other_prompts_knows_both(group: Any) -> None:
+    settings = {"pattern": "round_robin", "planning_and_reflection": False, "max_messages": 2}
+    sink = Kept()
+    made = group(utterance=in_turn(LIBRARY, AGAIN, Reply("Hm", finish_reason="length"), MARKET))
+    held = made.talk(ledger=Ledger(sink=sink), **settings)
+    assert [said["text"] for said in utterances(held["messages"])] == [LIBRARY, MARKET]
+    asked = [(row.turn, row.part, row.n) for row in sink.rows if row.module == "natural_language"]
+    assert asked == [(0, "", 0), (1, "", 0), (1, "again", 0), (1, "again", 1)]
+    ledger = Ledger(answers=Record(sink.rows))
+    again = made.talk(ledger=ledger, **settings, utterance_words=11)
+    assert utterances(again["messages"]) == utterances(held["messages"])
+    assert {module for _, _, module in ledger.differences} >= {"natural_language", "natural_language (again)"}
 
 
 @pytest.mark.proof
