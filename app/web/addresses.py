@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from fastapi import Request, Response
 from nicegui import Client, app, ui
@@ -98,7 +98,7 @@ def register(web: WebContext) -> None:
         try:
             web.experiments.place(name)
         except PerSimChatError as error:
-            _nothing(str(error))
+            _nothing(str(error), among="experiments")
             return
         experiment_page(web, name)
 
@@ -135,9 +135,9 @@ def _turn(given: str) -> int | None:
     return int(given) if given.isdecimal() and len(given) <= _DIGITS else None
 
 
-def _nothing(why: str) -> None:
-    """A page with an error in place of content."""
+def _nothing(why: str, among: Literal["runs", "experiments"] = "runs") -> None:
+    """A page with an error in place of content, and a way to what there is."""
     Frame(t("common.missing"))
     with centred("search_off", t("common.missing")):
         ui.label(capitalised(why)).classes("muted")
-        text_button(t("common.runs"), lambda: ui.navigate.to("/runs"), look="unelevated")
+        text_button(t(f"common.{among}"), lambda: ui.navigate.to(f"/{among}"), look="unelevated")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loopback.scripted import Scripted
+from loopback.server import LoopbackServer
 from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin, until
@@ -211,6 +216,32 @@ async def test_the_moderator(user: User, web: WebContext):
     await live.ended()
     await user.should_see("Somebody ended the conversation from outside.")
     await user.should_see("Resume")
+
+
+async def test_words_that_have_been_said_are_no_longer_told_to_come_next(user: User, web: WebContext):
+    runs: list[LiveRun] = []
+    goes_on = {1: threading.Event(), 2: threading.Event()}
+    scripted = Scripted()
+
+    def answer(body: dict[str, Any]) -> Any:
+        if runs and (turn := goes_on.get(runs[0].board.turn)):
+            turn.wait(60)
+        return scripted(body)
+
+    with LoopbackServer(answer=answer) as server:
+        runs.append(live := await begin(web, model=server.model()))
+        await until(lambda: live.board.turn == 1)
+        await user.open(f"/run/{live.run}")
+        write(user, "Good evening.")
+        await user.should_see("Your message comes next. Good evening.")
+        goes_on[1].set()
+        await until(lambda: live.board.turn == 2)
+        assert live.board.utterances[1].text == "Good evening."
+        await user.should_not_see("Your message comes next.")
+        assert not live.over
+        live.control.stop()
+        goes_on[2].set()
+        await live.ended()
 
 
 async def test_a_baseline_holds_its_conversation_alone(user: User, web: WebContext):

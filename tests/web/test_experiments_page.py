@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from nicegui import ui
+from nicegui import ui
 from nicegui.testing import User
 from web.experiment_folders import begin_cell, hold_cell, write_experiment
 from web.past_pages import named, press
@@ -132,9 +133,14 @@ async def test_a_damaged_experiment(user: User, web: WebContext):
 
 
 async def test_no_such_experiment(user: User):
-    for address in ("/experiments/none", "/experiments/not%20a%20name", "/run/none:0123456789ab"):
+    for address, others in (
+        ("/experiments/none", "Experiments"),
+        ("/experiments/not%20a%20name", "Experiments"),
+        ("/run/none:0123456789ab", "Runs"),
+    ):
         await user.open(address)
         await user.should_see("This page does not exist")
+        await user.should_see(kind=ui.button, content=others)
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ class _Composer:
 
 
 def _state_of(control: Control, board: Board) -> tuple[object, ...]:
-    return (control.paused, control.stopped, control.pace_s, board.paused)
+    return (control.paused, control.stopped, control.pace_s, board.paused, control.wanted(board.turn))
 
 
 def moderator_menu(viewing: Viewing) -> None:
