@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from nicegui import ui
-from nicegui import ui
 from nicegui.testing import User
 from web.experiment_folders import begin_cell, hold_cell, write_experiment
 from web.past_pages import named, press
