@@ -98,7 +98,7 @@ class Progress:
 
     def chip(self) -> None:
         """Draw whether it is running, complete, or neither."""
-        self._chip = ui.label().classes("tint text-xs whitespace-nowrap")
+        self._chip = ui.label().classes("tint text-xs whitespace-nowrap w-fit")
 
     def draw(self) -> None:
         """Draw the bar, how many conversations are how far, and what they have used."""
@@ -345,7 +345,7 @@ class _Row:
             if self._tasks:
                 _cell(t("experiments.task"), one_line(one.cell.task))
             status = _cell(t("experiments.status"), status_in_words(one.status))
-            status.style(f"--c:{COLOURS[one.status]}").classes("tint text-xs whitespace-nowrap")
+            status.style(f"--c:{COLOURS[one.status]}").classes("tint text-xs whitespace-nowrap w-fit")
             if one.status == "running":
                 status.classes("live-chip")
             if one.why and status.parent_slot is not None:
