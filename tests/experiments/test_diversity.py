@@ -441,15 +441,9 @@ def test_lambda_goes_a_published_way():
 
 
 def test_a_temperature_of_ones_own_does_not_hide_a_row():
-    axes = {"pruning.remove": ["[]", '["m"]'], "seed": [0]}
-    cells = [
-        cell({"pruning.remove": "[]", "seed": 0}, model_temperature=0.4),
-        cell({"pruning.remove": '["m"]', "seed": 0}, model_temperature=0.4, pruning={"remove": ["m"]}),
-    ]
-    values = {((label,), "sim"): by_case(0.5) for label in axes["pruning.remove"]}
-    (two, *_) = shown(axes, cells, values)
-    (_, row) = rows_of(two, "sim")
-    assert row[-1] == "not shown"
+    own = {"model_temperature": 0.4}
+    two, *_ = variants({"Full": own, "RMm": {**own, "pruning": {"remove": ["m"]}}}, {"sim": [0.5, 0.5]})
+    assert told_of(two)["RMm", "sim"] == "not shown"
 
 
 def test_other_experiments_have_no_such_table():
