@@ -16,6 +16,8 @@ from persimchat.experiments.plan import plan
 Capsys = pytest.CaptureFixture[str]
 Make = Callable[..., Experiment]
 """Write an experiment's file, the small one's with other fields: `make(**fields)`."""
+Command = Callable[..., Any]
+"""Give a command: `command("run", "small.yaml", code=2)` has what was printed, `out` and `err`."""
 SMALL: dict[str, Any] = {
     "name": "small",
     "base": {

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from evaluation.judging import REASON, Planned, run_about
-from fixtures import Refused
+from fixtures import Refused, Serve
 from langsmith import Client, evaluate
 from langsmith.schemas import Example
 from loopback.langsmith import LangSmithServer
@@ -160,9 +159,8 @@ OUTPUTS = {
 
 
 @pytest.fixture
-def judge() -> Iterator[LoopbackServer]:
-    with LoopbackServer(answer=Planned(lambda body: 6 + 2 * (body["seed"] % 2))) as server:
-        yield server
+def judge(serving: Serve) -> LoopbackServer:
+    return serving(Planned(lambda body: 6 + 2 * (body["seed"] % 2)))
 
 
 def test_a_conversation_that_a_target_held(judge: LoopbackServer) -> None:

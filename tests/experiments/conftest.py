@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-from small_experiment import SMALL
+from small_experiment import SMALL, Capsys, Command
 
+from persimchat.app.cli import main
 from persimchat.experiments import Experiment
 
 
@@ -24,3 +25,16 @@ def make(tmp_path: Path) -> Callable[..., Experiment]:
         return Experiment.load(path)
 
     return _make
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys) -> Command:
+    """Give a command of experiments in the test's own folder, which ends with this code: what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def _command(*words: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        assert main(["experiment", *words]) == code
+        return capsys.readouterr()
+
+    return _command

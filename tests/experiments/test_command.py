@@ -8,15 +8,15 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from experiment_tables import rows
-from small_experiment import SMALL, Capsys, Make, planned
+from small_experiment import SMALL, Command, Make, planned
 
-from persimchat.app.cli import main
 from persimchat.evaluation.statistics.claims import paired
 from persimchat.evaluation.statistics.intervals import mean_over_tasks, stats
 from persimchat.experiments.comparing import Comparison
@@ -26,51 +26,47 @@ from persimchat.experiments.report import forest
 from persimchat.state.errors import InputError, MachineError
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands are given in the folder of the file."""
-    monkeypatch.chdir(tmp_path)
-
-
-def test_an_estimate(make: Make, tmp_path: Path, capsys: Capsys):
+def test_an_estimate(make: Make, tmp_path: Path, command: Command):
     make()
-    assert main(["experiment", "estimate", "small.yaml"]) == 0
-    told = capsys.readouterr().out
+    told = command("estimate", "small.yaml").out
     assert told.startswith("small: 4 conversations (method 2 × seed 2)\noffline: about ")
-    assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(command("estimate", "small.yaml", "--json").out)
     assert (data["cells"], data["done"]) == (4, 0)
     assert f"about {data['missing']['calls']} calls" in told
     assert not (tmp_path / "results").exists()
 
 
-def test_what_is_wrong(make: Make, tmp_path: Path, capsys: Capsys):
+def test_what_is_wrong(make: Make, tmp_path: Path, command: Command):
     make(grid={"memroy_filtering": [True]})
     for arguments, words in (
         (["run", "missing.yaml"], "there is no such file"),
         (["run", "small.yaml"], "Did you mean 'memory_filtering'?"),
         (["report", "."], "experiment.yaml"),
     ):
-        assert main(["experiment", *arguments]) == 2
-        said = capsys.readouterr()
+        said = command(*arguments, code=2)
         assert (said.out, said.err.count("\n")) == ("", 1)
         assert words in said.err
     assert not (tmp_path / "results").exists()
 
 
-def test_a_small_budget_is_refused(make: Make, capsys: Capsys):
+def test_a_small_budget_is_refused(make: Make, command: Command):
     make()
-    assert main(["experiment", "run", "small.yaml", "--yes", "--budget-calls", "3"]) == 2
-    assert "budget_calls=3 is below what the smallest cell is expected to use" in capsys.readouterr().err
+    told = command("run", "small.yaml", "--yes", "--budget-calls", "3", code=2).err
+    assert "budget_calls=3 is below what the smallest cell is expected to use" in told
+
+
+@pytest.fixture
+def nobody_there(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody answers what a command asks."""
+    with Path(os.devnull).open(encoding="utf-8") as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        yield
 
 
 @pytest.mark.proof
-def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, nobody_there: None, command: Command):
     make(grid={"seed": {"from": 0, "count": 200}})
-    with Path(os.devnull).open(encoding="utf-8") as nobody:
-        monkeypatch.setattr(sys, "stdin", nobody)
-        assert main(["experiment", "run", "small.yaml"]) == 2
-    assert "Add --yes." in capsys.readouterr().err
+    assert "Add --yes." in command("run", "small.yaml", code=2).err
     assert not (tmp_path / "results").exists()
 
 
@@ -87,17 +83,27 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "slots of a model that nobody asks": ({"limits": {"slots": {"gpt": 3}}}, ("'gpt'", "limits.slots.gpt", "offline")),
     "a rate of nothing": ({"limits": {"requests_per_second": {"offline": 0}}}, ("limits.requests_per_second",)),
+    "an unknown measure of stories": ({"measures": {"story": ["winner"]}}, ("story", "winners")),
+    **{
+        f"diversity with {name}": ({"measures": {"diversity": {name: value}}}, ("measures.diversity", name))
+        for name, value in {
+            "embedding": "openai:text-embedding-3-small",
+            "tokens": "signs",
+            "group": 1,
+            "windows": 3,
+        }.items()
+    },
+    "diversity as a word": ({"measures": {"diversity": "yes"}}, ("measures.diversity",)),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_a_file_says_wrongly(make: Make, tmp_path: Path, capsys: Capsys, case: str):
+def test_what_a_file_says_wrongly(tmp_path: Path, command: Command, case: str):
     """One line: what, where, what to do; nothing is held or written."""
     fields, words = REFUSED[case]
     with (tmp_path / "small.yaml").open("w", encoding="utf-8") as file:
         yaml.safe_dump({**SMALL, "grid": {}, **fields}, file, allow_unicode=True, sort_keys=False)
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
-    told = capsys.readouterr()
+    told = command("run", "small.yaml", "--yes", code=2)
     assert (told.out, told.err.count("\n")) == ("", 1)
     assert [word for word in words if word not in told.err] == []
     assert not (tmp_path / "results").exists()
@@ -110,30 +116,25 @@ def test_many_cells_are_allowed_where_they_are_meant(make: Make, monkeypatch: py
     assert len(plan(make(), many=True).cells) == 4
 
 
-def test_another_folder(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_another_folder(make: Make, tmp_path: Path, nobody_there: None, command: Command):
     """That of another experiment is refused; changed cells are counted, and it asks."""
     place = Place(tmp_path / "results" / "small")
     with place.driven():
         place.keep(plan(make()))
     make(grid={"seed": [0, 1, 2]})
-    with Path(os.devnull).open(encoding="utf-8") as nobody:
-        monkeypatch.setattr(sys, "stdin", nobody)
-        assert main(["experiment", "run", "small.yaml"]) == 2
-    told = capsys.readouterr()
+    told = command("run", "small.yaml", code=2)
     assert "The file has changed: 2 kept, 1 new, 2 no longer in it." in told.out and "Add --yes." in told.err
     make(name="other")
     (tmp_path / "results" / "small").rename(tmp_path / "results" / "other")
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
-    assert "the folder of another experiment, 'small'" in capsys.readouterr().err
+    assert "the folder of another experiment, 'small'" in command("run", "small.yaml", "--yes", code=2).err
 
 
-def test_comparisons_need_the_extra(make: Make, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_comparisons_need_the_extra(make: Make, monkeypatch: pytest.MonkeyPatch, command: Command):
     make(compare=[{"by": "method"}])
     stats.cache_clear()
     for name in ("scipy", "scipy.stats"):  # another test may have loaded it
         monkeypatch.setitem(sys.modules, name, None)
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
-    assert "pip install 'persimchat[evaluation]'" in capsys.readouterr().err
+    assert "pip install 'persimchat[evaluation]'" in command("run", "small.yaml", "--yes", code=2).err
     monkeypatch.undo()
     stats.cache_clear()
 
@@ -255,30 +256,28 @@ def of_files(folder: Path, *, scenario: bool) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("scenario", [True, False])
 def test_a_folder_can_be_moved_and_held_again(
-    scenario: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+    scenario: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ):
     of_files(tmp_path / "old", scenario=scenario)
     monkeypatch.chdir(tmp_path / "old")
-    assert main(["experiment", "run", "files.yaml", "--yes"]) == 0
+    command("run", "files.yaml", "--yes")
     held = rows(Path("results/files"), "cells")
     shutil.move("results", tmp_path / "new")
     monkeypatch.chdir(tmp_path)
     shutil.rmtree("old")
-    capsys.readouterr()
-    again = ["experiment", "run", "new/files/experiment.yaml", "--out", "new"]
-    assert main(again) == 0
-    assert "2 of 2 done, 0 to hold" in capsys.readouterr().out
+    again = ["run", "new/files/experiment.yaml", "--out", "new"]
+    assert "2 of 2 done, 0 to hold" in command(*again).out
     assert rows(Path("new/files"), "cells") == held
     shutil.rmtree(Path("new/files/runs", held[0]["cell"]))
-    assert main([*again, "--yes"]) == 0
+    command(*again, "--yes")
     assert [row["cell"] for row in rows(Path("new/files"), "cells")] == [row["cell"] for row in held]
     assert {row["status"] for row in rows(Path("new/files"), "cells")} == {"done"}
 
 
-def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command):
     planned(make(), tmp_path / "results" / "small")
     before = sorted((path, path.stat().st_mtime_ns) for path in Path("results").rglob("*"))
-    assert main(["experiment", "report", "results/small", "--out", "else where"]) == 0
+    command("report", "results/small", "--out", "else where")
     assert sorted((path, path.stat().st_mtime_ns) for path in Path("results").rglob("*")) == before
     assert Path("else where/small/report.html").is_file() and Path("else where/small/tables/cells.csv").is_file()
 
@@ -286,27 +285,22 @@ def test_a_report_is_written_elsewhere(make: Make, tmp_path: Path, monkeypatch: 
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr("persimchat.experiments.api.write_tables", refusing)
-    capsys.readouterr()
-    assert main(["experiment", "report", "results/small"]) == 2
-    said = capsys.readouterr().err
+    said = command("report", "results/small", code=2).err
     assert "Read-only file system" in said and "persimchat experiment report results/small --out DIR" in said
 
 
 @pytest.mark.proof
-def test_a_new_start_names_the_folder_that_is_there(make: Make, tmp_path: Path, capsys: Capsys):
-    planned(make(), tmp_path / "results" / "small")
-    assert main(["experiment", "estimate", "small.yaml"]) == 0
-    assert "A new start" not in capsys.readouterr().out
-    assert main(["experiment", "estimate", "small.yaml", "--out", "other"]) == 0
+def test_a_new_start_names_the_folder_that_is_there(make: Make, tmp_path: Path, command: Command):
     there = tmp_path / "results" / "small"
-    assert (
-        f"A new start in other/small: what {there} holds goes on with --out {there.parent}." in capsys.readouterr().out
-    )
+    planned(make(), there)
+    assert "A new start" not in command("estimate", "small.yaml").out
+    told = command("estimate", "small.yaml", "--out", "other").out
+    assert f"A new start in other/small: what {there} holds goes on with --out {there.parent}." in told
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), "of a run"])
 def test_after_a_full_disk_the_same_command_goes_on(
-    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, error: Any
+    make: Make, monkeypatch: pytest.MonkeyPatch, command: Command, error: Any
 ):
     full = OSError(errno.ENOSPC, "No space left on device")
     told = MachineError.caused_by(full, "the run cannot be kept", "run.sqlite").resumable(Path("results/small/runs/x"))
@@ -316,8 +310,7 @@ def test_after_a_full_disk_the_same_command_goes_on(
 
     monkeypatch.setattr("persimchat.experiments.api.drive", failing)
     make()
-    assert main(["experiment", "run", "small.yaml"]) == 4
-    said = " ".join(capsys.readouterr().err.split())
+    said = " ".join(command("run", "small.yaml", code=4).err.split())
     assert "No space left on device" in said and "Check free space and permissions." in said
     assert said.endswith("Then give the same command again: persimchat experiment run small.yaml")
     assert "resume" not in said

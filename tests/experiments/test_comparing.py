@@ -24,7 +24,7 @@ from persimchat.evaluation.statistics.significance import Outcome, Verdict
 from persimchat.evaluation.transcripts import read_conversation
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import Results
-from persimchat.experiments.comparing import compare, groups
+from persimchat.experiments.comparing import Comparison, compare, groups
 from persimchat.experiments.contests import CellPair, JudgedPair, PairVerdicts, beaten, contests
 from persimchat.experiments.file import Compare
 from persimchat.experiments.plan import Cell, plan
@@ -48,13 +48,20 @@ def cells(*methods: str) -> list[Cell]:
     ]
 
 
+def compared(wanted: Compare, held: list[Cell], value: Callable[[Cell], float | None]) -> list[Comparison]:
+    """What is found where each cell has this value."""
+    axes = {**AXES, "method": sorted({str(cell.axes["method"]) for cell in held})}
+    return compare(wanted, axes, held, {"m": NUMBER}, {(cell.id, "m"): value(cell) for cell in held})
+
+
+def level(cell: Cell, axis: str) -> float:
+    return float(str(cell.axes[axis]))
+
+
 def test_differences_within_a_task_are_averaged_first():
     """Seeds make tasks; the other axis does not: n is 4, not 8."""
-    held = cells("a", "b")
-    values: dict[tuple[str, str], float | None] = {
-        (cell.id, "m"): float(str(cell.axes["seed"])) + (6 if cell.axes["method"] == "a" else 0) for cell in held
-    }
-    (one,) = compare(Compare(by="method", reference="b"), {**AXES, "method": ["a", "b"]}, held, {"m": NUMBER}, values)
+    wanted = Compare(by="method", reference="b")
+    (one,) = compared(wanted, cells("a", "b"), lambda cell: level(cell, "seed") + 6 * (cell.axes["method"] == "a"))
     assert (one.a, one.b, one.difference.n, one.left_out) == ("a", "b", 4, 0)
     assert (one.first.value, one.second.value, one.difference.value) == (7.5, 1.5, 6.0)
     assert one.first.low == pytest.approx(5.446, abs=1e-3)  # 6, 7, 8, 9: E2
@@ -62,24 +69,22 @@ def test_differences_within_a_task_are_averaged_first():
 
 
 def test_a_task_without_a_value_on_one_side_is_left_out():
-    held = cells("a", "b")
-    values: dict[tuple[str, str], float | None] = {(cell.id, "m"): 1.0 for cell in held}
-    values["a01", "m"] = None
-    (one,) = compare(Compare(by="method"), {**AXES, "method": ["a", "b"]}, held, {"m": NUMBER}, values)
+    (one,) = compared(Compare(by="method"), cells("a", "b"), lambda cell: None if cell.id == "a01" else 1.0)
     assert (one.difference.n, one.left_out) == (3, 1)
 
 
 def test_all_pairs_or_a_reference_and_one_family():
-    held = cells("a", "b", "c")
-    values: dict[tuple[str, str], float | None] = {
-        (cell.id, "m"): ord(str(cell.axes["method"])) * (1.0 + int(str(cell.axes["seed"]))) for cell in held
-    }
-    every = compare(Compare(by="method"), AXES, held, {"m": NUMBER}, values)
+    def of_three(**wanted: Any) -> list[Comparison]:
+        held = cells("a", "b", "c")
+        return compared(
+            Compare(by="method", **wanted), held, lambda cell: ord(str(cell.axes["method"])) * (1 + level(cell, "seed"))
+        )
+
+    every, others = of_three(), of_three()
     assert [(one.a, one.b) for one in every] == [("b", "a"), ("c", "a"), ("c", "b")]
     assert every[0].test.p == 0.125 and every[0].p_holm is None
-    others = compare(Compare(by="method"), AXES, held, {"m": NUMBER}, values)
     assert family(every, others)[0][0].p_holm == pytest.approx(0.75)  # six tests
-    some = compare(Compare(by="method", reference="a", within={"memory": 1}), AXES, held, {"m": NUMBER}, values)
+    some = of_three(reference="a", within={"memory": 1})
     assert [(one.a, one.b) for one in some] == [("b", "a"), ("c", "a")]
 
 
@@ -91,16 +96,13 @@ def test_a_cell_that_stands_for_several_levels_counts_for_each_and_is_not_compar
         for cell in cells("b")
         if cell.axes["memory"] == 1
     ]
-    axes = {**AXES, "method": ["a", "b"]}
-    values: dict[tuple[str, str], float | None] = {
-        (cell.id, "m"): float(str(cell.axes["memory"])) + (6 if cell.axes["method"] == "a" else 0) for cell in held
-    }
-    (one,) = compare(Compare(by="method"), axes, held, {"m": NUMBER}, values)
-    assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, -6.5)
-    (one,) = compare(Compare(by="memory"), axes, held, {"m": NUMBER}, values)
-    assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, 1.0)
-    (one,) = compare(Compare(by="memory", within={"method": "b"}), axes, held, {"m": NUMBER}, values)
-    assert (one.difference.n, one.left_out, one.difference.value) == (0, 0, None)
+    for wanted, n, difference in (
+        (Compare(by="method"), 4, -6.5),
+        (Compare(by="memory"), 4, 1.0),
+        (Compare(by="memory", within={"method": "b"}), 0, None),
+    ):
+        (one,) = compared(wanted, held, lambda cell: level(cell, "memory") + 6 * (cell.axes["method"] == "a"))
+        assert (one.difference.n, one.left_out, one.difference.value) == (n, 0, difference)
 
 
 # Which cells make a pair, and what verdicts come to; tasks are the unit, and groups have means over them

@@ -16,10 +16,10 @@ import pytest
 import yaml
 from experiment_tables import rows
 from run_folders import mind, utterance, write_events, write_run
-from small_experiment import Capsys, Make, report_of
+from small_experiment import SMALL, Make, report_of
 from typer.testing import CliRunner
 
-from persimchat.app.cli import app, main
+from persimchat.app.cli import app
 from persimchat.evaluation.diversity.measuring import MEASURES
 from persimchat.evaluation.published.figures import figures
 from persimchat.evaluation.statistics.claims import family, paired
@@ -37,6 +37,12 @@ GRID: dict[str, Any] = {
     "seed": [0, 1],
 }
 MEASURED = {"diversity": {"embedding": "lexical"}}
+TWO_CASES: dict[str, Any] = {
+    "grid": GRID,
+    "tasks": TASKS,
+    "base": {name: value for name, value in SMALL["base"].items() if name != "topic"},
+    "measures": MEASURED,
+}
 
 
 def told(experiment: Experiment, out: Path, said: Callable[[Planned], list[str]], **about: Any) -> Results:
@@ -73,8 +79,7 @@ def by_hand(each: Planned) -> list[str]:
 
 @pytest.mark.proof
 def test_settings_stand_side_by_side(make: Make, tmp_path: Path):
-    experiment = make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED)
-    results = told(experiment, tmp_path, by_hand)
+    results = told(make(**TWO_CASES), tmp_path, by_hand)
     values = {(row["case"], row["setting"], row["measure"]): row for row in results.rows("diversity")}
     assert {case for case, _, _ in values} == {"tea", "milk"}
     for case in ("tea", "milk"):
@@ -96,7 +101,7 @@ def test_settings_stand_side_by_side(make: Make, tmp_path: Path):
 
 @pytest.mark.proof
 def test_the_report_has_a_section(make: Make, tmp_path: Path):
-    results = told(make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED), tmp_path, by_hand)
+    results = told(make(**TWO_CASES), tmp_path, by_hand)
     report = report_of(results)
     for words in (
         '<section class="card words-list" id="diversity"',
@@ -188,28 +193,6 @@ def test_text_in_the_report_is_data(make: Make, tmp_path: Path):
     assert "'=1+1" in {row["setting"] for row in rows(results.folder, "diversity")}
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"embedding": "openai:text-embedding-3-small"}, "embedding"),
-        ({"tokens": "signs"}, "tokens"),
-        ({"group": 1}, "group"),
-        ({"windows": 3}, "windows"),
-        ("yes", "diversity"),
-    ],
-)
-def test_wrong_options_are_refused_in_one_line(
-    make: Make, tmp_path: Path, capsys: Capsys, given: Any, words: str
-) -> None:
-    with pytest.raises(Exception, match="diversity"):
-        make(measures={"diversity": given})
-    assert main(["experiment", "estimate", str(tmp_path / "small.yaml"), "--out", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
-    assert "Traceback" not in said
-
-
 def test_diversity_asks_no_model(make: Make, tmp_path: Path):
     prepared = prepare(make(grid=GRID, measures={"diversity": True}), tmp_path)
     assert not prepared.judging
@@ -217,15 +200,11 @@ def test_diversity_asks_no_model(make: Make, tmp_path: Path):
 
 @pytest.mark.proof
 def test_an_experiment_with_diversity_runs(make: Make, tmp_path: Path):
-    results = run_experiment(make(grid=GRID, tasks=TASKS, base=_without_topic(), measures=MEASURED), tmp_path)
+    results = run_experiment(make(**TWO_CASES), tmp_path)
     means = {(row["setting"], row["measure"]): row for row in results.rows("diversity_settings")}
     assert 0 < means["Less", "words_left_out"]["mean"] <= 1
     assert means["Full", "dist_3"]["low"] is not None
     assert means["Less", "dist_3_gain"]["cases"] == 2
-
-
-def _without_topic() -> dict[str, Any]:
-    return {"participants": ["Jarmila", "Zeynep"], "settings": {"model": "offline", "max_messages": 2}}
 
 
 # The experiments on pruning: cases, what each costs, and that each is planned, held and reported at a small size
@@ -441,15 +420,9 @@ def test_lambda_goes_a_published_way():
 
 
 def test_a_temperature_of_ones_own_does_not_hide_a_row():
-    axes = {"pruning.remove": ["[]", '["m"]'], "seed": [0]}
-    cells = [
-        cell({"pruning.remove": "[]", "seed": 0}, model_temperature=0.4),
-        cell({"pruning.remove": '["m"]', "seed": 0}, model_temperature=0.4, pruning={"remove": ["m"]}),
-    ]
-    values = {((label,), "sim"): by_case(0.5) for label in axes["pruning.remove"]}
-    (two, *_) = shown(axes, cells, values)
-    (_, row) = rows_of(two, "sim")
-    assert row[-1] == "not shown"
+    own = {"model_temperature": 0.4}
+    two, *_ = variants({"Full": own, "RMm": {**own, "pruning": {"remove": ["m"]}}}, {"sim": [0.5, 0.5]})
+    assert told_of(two)["RMm", "sim"] == "not shown"
 
 
 def test_other_experiments_have_no_such_table():

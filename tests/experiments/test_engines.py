@@ -23,9 +23,8 @@ from experiment_tables import VARYING, rows
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer, natural_answer
 from run_files import logged
-from small_experiment import Capsys, Make
+from small_experiment import Command, Make
 
-from persimchat.app.cli import main
 from persimchat.experiments import Experiment, ray_engine, run_cell, run_experiment
 from persimchat.experiments.base import Origin
 from persimchat.experiments.place import Place
@@ -148,13 +147,11 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch):
         ("nowhere", "is not the address of a Ray cluster"),
     ],
 )
-def test_an_address_without_a_cluster(make: Make, tmp_path: Path, capsys: Capsys, address: str, words: str):
+def test_an_address_without_a_cluster(make: Make, tmp_path: Path, command: Command, address: str, words: str):
     make(grid={})
-    run = ["experiment", "run", str(tmp_path / "small.yaml"), "--yes", "--out", str(tmp_path / "out")]
-    assert main([*run, "--engine", "ray", "--address", address]) == 2
-    told = capsys.readouterr().err
+    told = command("run", "small.yaml", "--yes", "--engine", "ray", "--address", address, code=2).err
     assert words in told and told.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "results").exists()
 
 
 @contextmanager

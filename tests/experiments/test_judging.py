@@ -17,9 +17,8 @@ from loopback.answering import Fault, natural_answer
 from loopback.scripted import task_of
 from run_files import drop, logged
 from run_folders import write_events
-from small_experiment import Capsys, Make, report_of
+from small_experiment import Command, Make, report_of
 
-from persimchat.app.cli import main
 from persimchat.evaluation import asking
 from persimchat.experiments import run_experiment
 from persimchat.experiments.api import prepare
@@ -193,33 +192,27 @@ def test_a_judge_that_prefers_the_longer_text_is_told_of(make: Make, serving: Se
 
 
 @pytest.mark.proof
-def test_an_estimate_counts_what_is_asked(
-    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-):
-    monkeypatch.chdir(tmp_path)
+def test_an_estimate_counts_what_is_asked(make: Make, serving: Serve, command: Command):
     judge = Planned()
     by = serving(judge).model()
     measures = {"dimensions": {"by": by, "repeats": 2}, "pairs": {"by": by, "axis": "method", "k": 2}}
     make(grid={**METHODS, "seed": SEEDS[:2]}, measures=measures)
-    assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(command("estimate", "small.yaml", "--json").out)
     assert {one["measure"]: one["calls"] for one in told["judging"]} == {"dimensions": 4 * 8 * 2, "pairs": 2 * 4}
     assert told["in_all"]["calls"] == told["missing"]["calls"] + 72
     assert told["in_all"]["cost_usd"] is None
     assert judge.asked == 0
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
-    said = capsys.readouterr()
-    assert "judging, pairs, test-model@" in said.out and "price unknown" in said.out
-    assert "judging: 72 questions answered, 72 calls" in said.out
+    said = command("run", "small.yaml", "--yes").out
+    assert "judging, pairs, test-model@" in said and "price unknown" in said
+    assert "judging: 72 questions answered, 72 calls" in said
     assert judge.asked == 72
     assert spent_on_judging(Path("results/small")).calls == 72
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
-    assert "4 of 4 done, 0 calls" in capsys.readouterr().out
+    assert "4 of 4 done, 0 calls" in command("run", "small.yaml", "--yes").out
     assert judge.asked == 72
 
 
 @pytest.mark.proof
-def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path: Path):
+def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path: Path, command: Command):
     judge = Planned()
     by = serving(judge).model()
     grid = {**METHODS, "seed": [0, 1]}
@@ -240,7 +233,7 @@ def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path:
         kept = logged(run, "judgement")
         drop(run, "kind = 'judgement'")
         write_events(run, [("judgement", {**row, "request": f"0{row['request']}"}) for row in kept])
-    assert main(["experiment", "report", str(results.folder)]) == 0
+    command("report", str(results.folder))
     assert {row["missing"] for row in rows(results.folder, "measures") if row["measure"] == "BEL"} == {"not asked"}
     assert judge.asked == 16
     run_experiment(make(grid=grid, measures=more), tmp_path)
@@ -301,20 +294,18 @@ def test_the_server_counts_no_more_than_the_budget(make: Make, serving: Serve, t
 
 @pytest.mark.proof
 def test_a_judge_that_fails_costs_no_report(
-    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+    make: Make, serving: Serve, monkeypatch: pytest.MonkeyPatch, command: Command
 ):
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(asking, "TRANSIENT", asking.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
     wrong = {"now": True}
     judge = Planned(lambda _: Fault(401, {"error": {"message": "no"}}) if wrong["now"] else 7)
     measures = {"dimensions": {"by": serving(judge).model(), "only": ["BEL"]}}
     make(grid={"method": ["single_agent"], "seed": [0, 1]}, measures=measures)
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 3
-    said = capsys.readouterr()
-    assert "a judge failed" in said.err and "does not accept the key" in said.err
+    said = command("run", "small.yaml", "--yes", code=3).err
+    assert "a judge failed" in said and "does not accept the key" in said
     assert {row["missing"] for row in rows(Path("results/small"), "measures")} == {"not asked"}
     wrong["now"] = False
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    command("run", "small.yaml", "--yes")
     assert {row["value"] for row in rows(Path("results/small"), "measures")} == {"7.0"}
 
 
@@ -357,15 +348,13 @@ def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Ser
 
 
 @pytest.mark.proof
-def test_the_example(root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_the_example(root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, command: Command):
     """It judges and compares three methods; published values stand beside its own."""
     judge = Planned()
     monkeypatch.setenv("OPENAI_BASE_URL", serving(judge).url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
-    example = str(root / "examples/experiments/judged.yaml")
-    assert main(["experiment", "run", example, "--yes", "--out", str(tmp_path)]) == 0
+    said = command("run", str(root / "examples/experiments/judged.yaml"), "--yes", "--out", ".").out
     assert judge.asked == 9 * 2 + 8 * 2  # the conversations of one pair are equal
-    said = capsys.readouterr().out
     assert "judging, pairs, openai:gpt-4o-mini: about 18 calls" in said and "cost: $" in said
     assert "judging: 34 questions answered, 34 calls" in said
     report = (tmp_path / "judged" / "report.html").read_text(encoding="utf-8")

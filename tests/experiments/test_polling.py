@@ -17,9 +17,8 @@ from experiment_tables import rows as table_of
 from fixtures import Refused, Serve
 from loopback.scripted import prompt_of, task_of
 from run_files import logged, read_table
-from small_experiment import SMALL, Capsys, Make, report_of
+from small_experiment import SMALL, Command, Make, report_of
 
-from persimchat.app.cli import main
 from persimchat.experiments import run_experiment
 from persimchat.experiments.api import Results, prepare, report_on
 from persimchat.experiments.asking import spent_on_judging
@@ -230,19 +229,13 @@ def test_a_branch_is_asked_from_where_it_leaves_its_run(make: Make, tmp_path: Pa
 
 
 @pytest.mark.proof
-def test_the_command_tells_of_polls(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_tells_of_polls(make: Make, command: Command) -> None:
     make(grid=SCRIPT, measures=polls(CARS))
-    assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(command("estimate", "small.yaml", "--json").out)
     assert [(one["measure"], one["judge"], one["calls"]) for one in told["judging"]] == [("poll cars", "offline", 8)]
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
-    said = capsys.readouterr().out
+    said = command("run", "small.yaml", "--yes").out
     assert "poll cars, offline: about 8 calls" in said and "polls: 8 questions answered, 8 calls" in said
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
-    assert "poll cars: 8 questions answered before" in capsys.readouterr().out
+    assert "poll cars: 8 questions answered before" in command("run", "small.yaml", "--yes").out
 
 
 def test_the_most_frequent_answer_at_the_end() -> None:

@@ -11,9 +11,8 @@ import pytest
 from evaluation.judging import Planned
 from fixtures import Refused, Serve
 from page_languages import OTHERS, english_left, shown
-from small_experiment import SMALL, Capsys, Make, planned, report_of
+from small_experiment import SMALL, Command, Make, planned, report_of
 
-from persimchat.app.cli import main
 from persimchat.evaluation.published.figures import figures
 from persimchat.evaluation.published.paper import published
 from persimchat.experiments import Experiment, run_experiment
@@ -82,11 +81,12 @@ def test_it_has_the_language_of_the_conversations(make: Make, tmp_path: Path, la
     assert f'<html lang="{tag}">' in report_of(results)
 
 
-def test_another_language_is_asked_for_or_refused(make: Make, tmp_path: Path, refused: Refused, capsys: Capsys) -> None:
+def test_another_language_is_asked_for_or_refused(
+    make: Make, tmp_path: Path, refused: Refused, command: Command
+) -> None:
     experiment: Any = make()
     folder = planned(experiment, tmp_path / "small").folder
-    assert main(["experiment", "report", str(folder), "--language", "de-AT"]) == 0
+    command("report", str(folder), "--language", "de-AT")
     assert "Gespräche" in (folder / "report.html").read_text(encoding="utf-8")
     refused(lambda: report_on(experiment, Place(folder), tag="fr"), "no reports in 'fr'", "en, cs, de")
-    assert main(["experiment", "report", str(folder), "--language", "fr"]) == 2
-    assert "there are no reports in 'fr'" in capsys.readouterr().err
+    assert "there are no reports in 'fr'" in command("report", str(folder), "--language", "fr", code=2).err

@@ -29,7 +29,7 @@ from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
 from run_files import logged, run_json
 from run_folders import call, rewrite, write_run
-from small_experiment import SMALL, Capsys, Make
+from small_experiment import SMALL, Capsys, Command, Make
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, estimate, run_experiment
@@ -291,23 +291,18 @@ def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, 
 
 
 @pytest.mark.proof
-def test_stale_conversations_are_held_again(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-):
+def test_stale_conversations_are_held_again(make: Make, tmp_path: Path, command: Command):
     wanted = make()
     first = run_experiment(wanted, tmp_path)
     place = Place(first.folder)
     old, *others = [cell.id for cell in first.tables.locked.cells]
     other_prompts(place.runs / old)
     before = {cell: read_manifest(place.runs / cell).run for cell in (old, *others)}
-    monkeypatch.chdir(tmp_path)
-    run = ["experiment", "run", str(tmp_path / "small.yaml"), "--out", str(tmp_path), "--yes"]
-    assert main(run) == 0
-    told = capsys.readouterr().out
+    run = ["run", "small.yaml", "--out", ".", "--yes"]
+    told = command(*run).out
     assert "1 of them stale (it was held with other prompts): they are kept; --renew holds them again." in told
     assert "4 of 4 done, 0 calls" in told
-    assert main([*run, "--renew"]) == 0
-    told = capsys.readouterr().out
+    told = command(*run, "--renew").out
     assert "3 of 4 done, 1 to hold." in told and "they are held again." in told
     after = {cell: read_manifest(place.runs / cell).run for cell in (old, *others)}
     assert {cell for cell in after if after[cell] != before[cell]} == {old}
@@ -356,23 +351,6 @@ def test_a_second_driver_is_refused(tmp_path: Path, refused: Refused):
     refused(twice, "being run by another process")
     with Place(tmp_path / "x").driven():
         pass
-
-
-def test_another_experiments_folder_is_refused(tmp_path: Path, make: Make, refused: Refused):
-    place = Place(tmp_path / "x")
-    with place.driven():
-        place.keep(plan(make()))
-    refused(lambda: place.changes(plan(make(name="other"))), "another experiment, 'small'")
-
-
-def test_changed_cells_are_counted(tmp_path: Path, make: Make):
-    place = Place(tmp_path / "x")
-    assert place.changes(plan(make())) is None
-    with place.driven():
-        place.keep(plan(make()))
-    changes = place.changes(plan(make(grid={"method": ["need_to_talk", "round_robin"], "seed": [1, 2, 3]})))
-    assert changes is not None
-    assert (changes.kept, changes.new, changes.gone) == (2, 4, 2)
 
 
 def test_what_is_damaged_of_the_cells_is_left_out(tmp_path: Path):
@@ -494,18 +472,15 @@ def test_tasks_are_counted_as_they_are_compared(make: Make):
 
 
 @pytest.mark.proof
-def test_an_estimate_says_it(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+def test_an_estimate_says_it(make: Make, monkeypatch: pytest.MonkeyPatch, command: Command):
     make(grid={"method": ["need_to_talk", "round_robin"], "seed": {"from": 0, "count": 6}}, compare=[{"by": "method"}])
-    monkeypatch.chdir(tmp_path)
-    assert main(["experiment", "estimate", "small.yaml"]) == 0
-    told = capsys.readouterr()
+    told = command("estimate", "small.yaml")
     assert "compare by method: 6 tasks, finds a level that is better in 96 % of them; " in told.out
     assert "one that is better in 60 % needs 199 (sign test, power 80 %)" in told.out
     assert "disk: about 9 MB, as run folders are; " in told.out
     assert told.err == ""
     monkeypatch.setattr(estimate, "disk_free", lambda _: 1_000_000)
-    assert main(["experiment", "estimate", "small.yaml"]) == 0
-    told = capsys.readouterr()
+    told = command("estimate", "small.yaml")
     assert "1 MB are free" in told.out and "the disk lacks the room" in told.err
 
 
@@ -559,17 +534,15 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.proof
 @pytest.mark.parametrize("way", DAMAGES)
 def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, way: str
+    make: Make, tmp_path: Path, command: Command, way: str
 ):
-    monkeypatch.chdir(tmp_path)
     make(grid={"method": ["need_to_talk", "round_robin"], "seed": [0, 1, 2]}, base=SCRIPT)
-    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    command("run", "small.yaml", "--yes")
     folder = tmp_path / "results" / "small"
     damaged = sorted((folder / "runs").iterdir())[0]
     DAMAGES[way](damaged / "run.sqlite")
-    for command, code in (("report", 0), ("run", 1)):
-        capsys.readouterr()
-        assert main(["experiment", command, "small.yaml"]) == code
+    for name, code in (("report", 0), ("run", 1)):
+        said = command(name, "small.yaml", code=code)
         found = rows(folder, "cells")
         assert [row["status"] for row in found].count("done") == 5
         (failed,) = (row for row in found if row["status"] == "failed")
@@ -577,9 +550,9 @@ def test_a_damaged_run_is_a_failed_cell_and_the_others_are_reported(
         assert "move the run's folder away: it is then held again" in failed["why"]
         values = [row["value"] for row in rows(folder, "measures")]
         assert values.count("") == 1 and len(values) == 6
-    assert f"cell {damaged.name} failed" in capsys.readouterr().err
+    assert f"cell {damaged.name} failed" in said.err
     shutil.move(damaged, tmp_path / "away")
-    assert main(["experiment", "run", "small.yaml"]) == 0
+    command("run", "small.yaml")
     assert {row["status"] for row in rows(folder, "cells")} == {"done"}
 
 

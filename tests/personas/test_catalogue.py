@@ -305,7 +305,7 @@ def test_slugs_are_ascii_words() -> None:
 
 def test_form() -> None:
     def check(persona: Persona) -> None:
-        assert set(persona.characteristics) == KEYS
+        assert set(persona.characteristics) == KEYS and not persona.human
         assert persona.age is not None
         assert 60 <= len(persona.description.split()) <= 100
         assert 5 <= len(persona.traits) <= 7

@@ -170,11 +170,6 @@ def test_no_mapping_makes_people(write: Write, refused: Refused):
     refused(lambda: load_mapping(path), "unknown field 'human'")
 
 
-def test_anybody_shipped_is_simulated():
-    everybody: list[Any] = [*shipped()]
-    assert not any(persona.human for persona in everybody)
-
-
 KNOWN = ["Eva Horáková", "Eva Malá", "Łukasz Żórawski", "陳志明", "Đỗ Thị Hà", "Ana-María Núñez"]
 
 

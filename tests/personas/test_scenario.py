@@ -79,6 +79,9 @@ def test_paths_count_from_base(write: Write, tmp_path: Path):
 
 
 TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
+ONE = "topic: Tea?\nparticipants:\n  - Inés\n"
+TIES = TWO + "relationships:\n  - "
+SET = TWO + "settings:\n  "
 
 
 @pytest.mark.parametrize(
@@ -91,31 +94,22 @@ TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
         ("topic: Tea?\n", ["field participants)", "participants are missing", "List at least two"]),
         ("topic: Tea?\nparticipants: Inés\n", [":2, field participants)", "are not a list", "List at least two"]),
         ("topic: Tea?\nparticipants: [Inés]\n", [":2, field participants)", "two participants, not 1", "at least two"]),
-        ("topic: Tea?\nparticipants:\n  - Inés\n  - ines-quiroga\n", [":4", "participants[1]", "two participants are"]),
+        (ONE + "  - ines-quiroga\n", [":4", "participants[1]", "two participants are"]),
+        (ONE + "  - Jarmil\n", [":4", "'Jarmil'", "mean 'Jarmila Dvořáčková'?"]),
+        (ONE + "  - bo.yaml\n", [":4", "no persona file", "bo.yaml", "Check the path"]),
+        (ONE + "  - 7\n", [":4", "not int", "Write a name"]),
         (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - Jarmil\n",
-            [":4", "'Jarmil'", "mean 'Jarmila Dvořáčková'?"],
-        ),
-        ("topic: Tea?\nparticipants:\n  - Inés\n  - bo.yaml\n", [":4", "no persona file", "bo.yaml", "Check the path"]),
-        ("topic: Tea?\nparticipants:\n  - Inés\n  - 7\n", [":4", "not int", "Write a name"]),
-        (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - name: Bo\n    trait: [x]\n",
+            ONE + "  - name: Bo\n    trait: [x]\n",
             [":5, field participants[1].trait)", "unknown field 'trait'", "Did you mean 'traits'?"],
         ),
+        (ONE + "  - name: Bo\n", [":4, field participants[1].description)", "description is missing", "Give text"]),
+        (ONE + "  - persona: Hà\n    modle: x\n", [":5, field participants[1].modle)", "Did you mean 'model'?"]),
         (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - name: Bo\n",
-            [":4, field participants[1].description)", "description is missing", "Give text"],
-        ),
-        (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    modle: x\n",
-            [":5, field participants[1].modle)", "Did you mean 'model'?"],
-        ),
-        (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    model: 3\n",
+            ONE + "  - persona: Hà\n    model: 3\n",
             [":5, field participants[1].model)", "model is not text", "Write a name"],
         ),
         (
-            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    social_goals: win\n",
+            ONE + "  - persona: Hà\n    social_goals: win\n",
             [":5, field participants[1].social_goals)", "valid list, not 'win'", "Give a list"],
         ),
         (TWO + "participant: [Bo]\n", [":3, field participant)", "Did you mean 'participants'?"]),
@@ -123,27 +117,24 @@ TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
         (TWO + "relationships: friends\n", [":3, field relationships)", "not a list", "Write a list"]),
         (TWO + "relationships: [friends]\n", [":3, field relationships[0])", "is a mapping", "from: …"]),
         (
-            TWO + "relationships:\n  - {from: Inés, to: Bo, type: friend}\n",
+            TIES + "{from: Inés, to: Bo, type: friend}\n",
             [":4, field relationships[0].to)", "no participant 'Bo'", "Choose one of: Inés Quiroga, Hà Nguyễn"],
         ),
         (
-            TWO + "relationships:\n  - {from: Inés, to: Hà, type: frend}\n",
+            TIES + "{from: Inés, to: Hà, type: frend}\n",
             [":4, field relationships[0].type)", "unknown relationship type 'frend'", "Did you mean 'friend'?"],
         ),
+        (TIES + "{from: Inés, to: Hà}\n", [":4, field relationships[0].type)", "type is missing", "Give text"]),
         (
-            TWO + "relationships:\n  - {from: Inés, to: Hà}\n",
-            [":4, field relationships[0].type)", "type is missing", "Give text"],
-        ),
-        (
-            TWO + "relationships:\n  - {from: Inés, to: Hà, type: friend, nte: x}\n",
+            TIES + "{from: Inés, to: Hà, type: friend, nte: x}\n",
             [":4, field relationships[0].nte)", "unknown field 'nte'", "Did you mean 'note'?"],
         ),
         (
-            TWO + "relationships:\n  - {from: Inés, to: Inés, type: friend}\n",
+            TIES + "{from: Inés, to: Inés, type: friend}\n",
             [":4, field relationships[0])", "with themselves", "Name two"],
         ),
         (
-            TWO + "relationships:\n  - {from: Inés, to: Hà, type: ally}\n  - {from: Hà, to: Inés, type: rival}\n",
+            TIES + "{from: Inés, to: Hà, type: ally}\n  - {from: Hà, to: Inés, type: rival}\n",
             [":5, field relationships[1])", "a second relationship between", "Keep one"],
         ),
         (TWO + "social_goals: [win]\n", [":3, field social_goals)", "not a mapping", "Inés Quiroga, Hà Nguyễn"]),
@@ -151,20 +142,11 @@ TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
         (TWO + "social_goals:\n  Hà: win\n", [":4, field social_goals.Hà", "valid list, not 'win'", "Give a list"]),
         (TWO + "social_goals:\n  Hà: [a]\n  hà: [b]\n", [":5, field social_goals.hà)", "named twice", "one name"]),
         (TWO + "settings: fast\n", [":3, field settings)", "not a mapping", "name: value"]),
+        (SET + "max_messages: 0\n", [":4, field settings.max_messages)", "max_messages", "not 0", "from 1 to 100000"]),
+        (SET + "weights:\n    recensy: 1\n", [":5, field settings.weights.recensy)", "Did you mean 'recency'?"]),
+        (SET + "mode: debates\n", [":4, field settings.mode)", "not 'debates'", "discussion"]),
         (
-            TWO + "settings:\n  max_messages: 0\n",
-            [":4, field settings.max_messages)", "max_messages", "not 0", "from 1 to 100000"],
-        ),
-        (
-            TWO + "settings:\n  weights:\n    recensy: 1\n",
-            [":5, field settings.weights.recensy)", "Did you mean 'recency'?"],
-        ),
-        (
-            TWO + "settings:\n  mode: debates\n",
-            [":4, field settings.mode)", "not 'debates'", "discussion"],
-        ),
-        (
-            TWO + "settings:\n  agent_models: {Bo: x}\n",
+            SET + "agent_models: {Bo: x}\n",
             [":4, field settings.agent_models.Bo)", "no participant 'Bo'", "Choose one of"],
         ),
         (TWO + "  - x\n", [":3:3", "not well-formed YAML", "Check indentation"]),

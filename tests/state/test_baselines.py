@@ -179,9 +179,15 @@ def answers(*given: str) -> list[Utterance]:
     return [{**base, "speaker": name, "answer": answer} for name, answer in zip(NAMES, given, strict=True)]
 
 
-def decided(answer: str, side: str = "affirmative", form: Any = "number") -> Decision:
-    given = {"reasoning": "r", "decided": True, "side": side, "answer": answer}
-    return decision_schema(form).model_validate(given)
+UNDECIDED: dict[str, Any] = {"decided": False, "side": None, "answer": None}
+
+
+def decision(form: AnswerFormat = "number", *, last: bool = False, **given: Any) -> Decision:
+    return decision_schema(form, last=last).model_validate({"reasoning": "r", **given})
+
+
+def decided(answer: str, side: str = "affirmative", form: AnswerFormat = "number") -> Decision:
+    return decision(form, decided=True, side=side, answer=answer)
 
 
 def test_sides_alternate_in_order_of_listing():
@@ -203,25 +209,20 @@ def test_sides_alternate_in_order_of_listing():
 )
 def test_a_decision_without_its_parts_is_refused(given: dict[str, Any], said: str):
     with pytest.raises(ValidationError, match=said):
-        decision_schema("number").model_validate({"reasoning": "r", **given})
+        decision(**given)
 
 
 @pytest.mark.parametrize("nothing", [None, "", "null", "None", "n/a"])
 def test_no_decision_needs_no_answer(nothing: Any):
-    found = decision_schema("number").model_validate(
-        {"reasoning": "r", "decided": False, "side": nothing, "answer": nothing}
-    )
+    found = decision(decided=False, side=nothing, answer=nothing)
     assert (found.decided, found.side, found.answer) == (False, None, None)
 
 
-@pytest.mark.parametrize(
-    "given", [{"decided": False, "side": None, "answer": None}, {"decided": True, "side": None, "answer": "18"}]
-)
+@pytest.mark.parametrize("given", [UNDECIDED, {"decided": True, "side": None, "answer": "18"}])
 def test_after_the_last_round_there_has_to_be_a_decision(given: dict[str, Any]):
     with pytest.raises(ValidationError):
-        decision_schema("number", last=True).model_validate({"reasoning": "r", **given})
-    whole = {"reasoning": "r", "decided": True, "side": "negative", "answer": "$18"}
-    assert decision_schema("number", last=True).model_validate(whole).answer == "18"
+        decision(last=True, **given)
+    assert decision(last=True, decided=True, side="negative", answer="$18").answer == "18"
 
 
 def test_a_decision_is_a_consensus_only_where_everybody_holds_it():
@@ -243,9 +244,7 @@ def test_in_free_text_the_side_that_won_holds_what_the_judge_words():
 
 
 def test_the_verdict_says_who_agrees_and_whether_anything_moves():
-    going_on = decision_schema("number").model_validate(
-        {"reasoning": "r", "decided": False, "side": None, "answer": None}
-    )
+    going_on = decision(**UNDECIDED)
     given = answers("18", "20", "18")
     first = verdict_of(going_on, given, {}, NAMES, 3, "number")
     assert (first["turn"], first["consensus"], first["answer"], first["progress"]) == (3, False, "", "progressing")

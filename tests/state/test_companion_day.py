@@ -228,7 +228,6 @@ def test_any_lifestyle_makes_a_day(lifestyle: str, appointments: list[str]) -> N
 
 
 STOVE = "Lake:Ferry stage:ticket hut:stove"
-HUT = "Ferry stage/ticket hut"
 
 
 def place(**more: Any) -> Place:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixtures import Refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,10 +101,6 @@ def test_json_reads_as_json_does(tmp_path_factory: pytest.TempPathFactory, data,
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(data, ensure_ascii=ascii_only, indent=indent), encoding="utf-8", newline="")
     assert read_document(path).data == data
-
-
-def test_a_text_file_that_vanishes_is_told(tmp_path: Path, refused: Refused):
-    refused(lambda: read_document(tmp_path / "x.yaml"), str(tmp_path / "x.yaml"), "no such file", "Check the path")
 
 
 # What is written as YAML reads back equal

@@ -133,14 +133,13 @@ SEATED = ["Eva Horáková", "Bo"]
 CANDIDATES = ["Eva Horáková", "Bo", "Bo Vik", "2"]
 STORY: dict[str, Any] = {"candidates": CANDIDATES}
 
-any_text = st.text(max_size=40) | st.sampled_from(
-    ["", "  ", "\x1b[31mred", "\u202e", "²", "٣", "9" * 5000, "x" * 100_000, "\ud800", " 7 ", "11", "-1", "5.0"]
-)
+any_text = text | st.sampled_from(["²", "٣", "9" * 5000, " 7 ", "11", "-1", "5.0"])
 ANSWERED = ["text", "heard_by", "pass", "passes", "need_to_talk", "choice"]
+nearly_an_answer = st.dictionaries(st.sampled_from(ANSWERED) | text, json_value | any_text, max_size=4)
 
 
 @given(
-    json_value | nearly | st.sampled_from(["eva", "1", 2, "Bo"]),
+    json_value | any_text | nearly_an_answer | st.sampled_from(["eva", "1", 2, "Bo"]),
     st.sampled_from(["utterance", "need_to_talk", "choice", "ballot"]),
     st.booleans(),
 )

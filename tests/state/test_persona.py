@@ -190,13 +190,8 @@ def scenario(**more: Any) -> Scenario:
     return Scenario.model_validate({"topic": "Tea?", "participants": PEOPLE, **more})
 
 
-def test_views():
-    made = scenario(
-        relationships=[{"from": "Anna", "to": "Ben", "type": "parent_child"}], social_goals={"Ben": ["leave early"]}
-    )
-    (tie,) = made.relationships
-    assert tie.seen_by("Ben") == {"to": "Anna", "type": "parent_child", "side": "to", "note": ""}
-    assert tie.seen_by("Cyril") is None
+def test_goals_are_those_of_the_persona_and_of_the_scenario():
+    made = scenario(social_goals={"Ben": ["leave early"]})
     assert made.goals_of(made.participants[1]) == ["win", "leave early"]
     assert made.goals_of(made.participants[0]) == ["win"]
 

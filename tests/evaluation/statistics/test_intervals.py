@@ -63,13 +63,6 @@ def test_mean_over_tasks():
     assert (found.method, found.n, found.dropped, found.note) == ("t", 4, 0, "")
 
 
-def test_the_difference_of_two_methods_on_the_same_items():
-    """The effect beside McNemar's test with 8 and 2 discordant of 30."""
-    found = mean_over_tasks([1] * 8 + [-1] * 2 + [0] * 20)
-    assert found.value == pytest.approx(0.2)
-    assert bounds(found) == pytest.approx((-0.0057, 0.4057), abs=5e-5)
-
-
 def test_an_interval_ends_where_the_measure_does():
     assert bounds(mean_over_tasks([10, 10, 9]))[1] > 10
     assert bounds(mean_over_tasks([10, 10, 9], Kind(low=0, high=10)))[1] == 10
