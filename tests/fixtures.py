@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from loopback.server import LoopbackServer
 
@@ -13,3 +14,5 @@ Write = Callable[..., Path]
 """Write a file: `write(name, text)`."""
 Serve = Callable[..., LoopbackServer]
 """Start a server that stops with the test: `serve(answer, **options)`."""
+Run = Callable[..., Any]
+"""Run the command of tests/app: `command(*arguments)`."""

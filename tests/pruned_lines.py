@@ -16,6 +16,12 @@ PIECES = (
 """Block, kind, id, text, words and score of the pieces of a prompt."""
 
 
+def heavy(turn: int) -> dict[str, Any]:
+    """The record of a prompt of which the first piece holds nearly all of the score."""
+    first, *others = PIECES
+    return pruned(turn, 0.6, [(*first[:5], 9.3), *((*piece[:5], 0.175) for piece in others)])
+
+
 def pruned(turn: int, strength: float = 0.6, pieces: Any = PIECES, **more: Any) -> dict[str, Any]:
     """The record of one prompt, as `nodes/minds/pruning.py` writes it: what goes is chosen by algorithm 1."""
     gone = set(select([piece[5] for piece in pieces], strength))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -38,6 +39,12 @@ class Done:
     code: int
     out: str
     err: str
+
+    @property
+    def data(self) -> Any:
+        """What it said with --json."""
+        assert self.code == 0, self.err
+        return json.loads(self.out)
 
     @property
     def error(self) -> str:

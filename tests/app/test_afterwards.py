@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 from asked_afterwards import RUNS, baseline, besides
 from evaluation.judging import run_about
+from fixtures import Run, Serve
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback.scripted import prompt_of, task_of
-from loopback.server import LoopbackServer
 from run_files import conversation, logged
 from run_folders import PEOPLE, write_events
 
@@ -25,20 +24,11 @@ from persimchat.runs.folder.reading import read_interviews, read_polls
 # `persimchat poll`: asked in private, after the run, and the run stays as it is
 
 
-Run = Callable[..., Any]
-
-
-Serve = Callable[..., LoopbackServer]
-
-
 CARS = ("--ask", "Should the centre close to cars?")
 
 
 def data(command: Run, *arguments: str) -> dict[str, Any]:
-    done = command("poll", *arguments, "--json")
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    return command("poll", *arguments, "--json").data
 
 
 class Answering:
@@ -267,8 +257,7 @@ def test_an_interview_goes_on_and_another_one_knows_nothing_of_it(command: Run, 
     by = ("--by", serve(model).model(), "--with-people")
     command("interview", str(folder), EVA, "--ask", "One?", "--at", "1", *by)
     command("interview", str(folder), EVA, "--ask", "Two?", "--continue", *by)
-    done = command("interview", str(folder), EVA, "--ask", "Three?", "--json", *by)
-    data = json.loads(done.out)
+    data = command("interview", str(folder), EVA, "--ask", "Three?", "--json", *by).data
     assert (data["agent"], data["turn"], data["interview"]) == (EVA, 4, 2)
     assert [row["question"] for row in data["answers"]] == ["Three?"]
     assert "You answered: Answer 1." in model.prompts[1]
@@ -341,7 +330,7 @@ def test_show_report_and_export_have_it(command: Run):
     assert "Interviews" not in plain
     command("interview", str(folder), EVA, "--ask", "Why <b>tea</b>?", "--ask", "Since when?")
     assert "Interviews afterwards" in command("show", str(folder)).out
-    assert len(json.loads(command("show", str(folder), "--json").out)["interviews"]) == 2
+    assert len(command("show", str(folder), "--json").data["interviews"]) == 2
     command("show", str(folder), "--html")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Why &lt;b&gt;tea&lt;/b&gt;?" in page
@@ -393,6 +382,3 @@ def test_a_mind_is_interviewed_as_it_was_and_the_run_is_replayed_as_before(comma
     assert command("replay", str(folder), "--out", "again").code == 0
     branch = Path(command("branch", str(folder), "--at", "2", "--quiet").out.strip())
     assert logged(branch, "interview_answer") == []
-
-
-# `persimchat evaluate people`: answers to a poll beside people's

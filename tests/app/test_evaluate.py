@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import time
 from collections.abc import Callable
@@ -12,11 +11,11 @@ from typing import Any
 import pytest
 from asked_afterwards import besides
 from evaluation.judging import REASON, TIES, Planned, dimension_in, first_words, run_about, topic_in
+from fixtures import Run, Serve
 from group_runs import LIKELY, WORDS, write_group
 from loopback.answering import Fault, Reply
 from loopback.scripted import prompt_of
-from loopback.server import LoopbackServer
-from run_files import drop, logged, run_json
+from run_files import drop, logged, read_table, run_json
 from run_folders import PEOPLE, put, write_events, write_steered
 
 from persimchat.evaluation import asking
@@ -24,12 +23,6 @@ from persimchat.reports.guide import positions, summary_of
 from persimchat.runs.folder.reading import read_judgements, read_run
 
 # `persimchat evaluate`: a judge on loopback, whose answers are planned, rates runs on disk
-
-
-Run = Callable[..., Any]
-
-
-Serve = Callable[..., LoopbackServer]
 
 
 RUNS = Path("conversations")
@@ -44,10 +37,7 @@ def topics(number: int) -> list[str]:
 
 def data(command: Run, *arguments: str) -> dict[str, Any]:
     """What a command says with --json."""
-    done = command("evaluate", *arguments, "--json")
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    return command("evaluate", *arguments, "--json").data
 
 
 def row_of(found: dict[str, Any], key: str) -> dict[str, Any]:
@@ -163,7 +153,7 @@ def test_show_and_export_tell_what_a_folder_has(command: Run, serve: Serve) -> N
     assert "believability" in command("evaluate", *asked).out
     shown = command("show", str(folder)).out
     assert "Judged after it was over" in shown
-    assert len(json.loads(command("show", str(folder), "--json").out)["judgements"]) == 4
+    assert len(command("show", str(folder), "--json").data["judgements"]) == 4
     assert command("export", str(folder), "--out", "tables").code == 0
     table = Path("tables/judgements.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) == 5
@@ -240,9 +230,7 @@ def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
 
 
 @pytest.mark.proof
-def test_many_calls_are_agreed_to_first(
-    command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_calls_are_agreed_to_first(command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Planned()
     asked = ("dimensions", str(run_about(RUNS)), "--by", serve(judge).model(), "--only", "BEL,CRE", "--repeats", "501")
     done = command("evaluate", *asked)
@@ -405,19 +393,13 @@ def test_the_command_asks_once_for_each_question_and_keeps_what_it_found(command
     folder = write_group(RUNS)
     server = serve(finding)
     before = besides(folder, "themes")
-    done = command("evaluate", "guide", str(folder), "--by", server.model(), "--no-positions", "--json")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
+    found = data(command, "guide", str(folder), "--by", server.model(), "--no-positions")
     by_number = {one["question"]: one for one in found["questions"]}
     assert [theme["name"] for theme in by_number[2]["themes"]] == ["The deposit"]
     assert [quote["words"] for quote in by_number[2]["themes"][0]["quotes"]] == ["The deposit", "I dislike a deposit"]
     assert (by_number[1]["themes"], found["invented_quotes"]) == ([], 1)
     assert found["not_put"] == ["What would you change first?"]
-    assert [row["question"] for row in sorted(logged(folder, "themes"), key=lambda row: row["question"])] == [
-        0,
-        1,
-        2,
-    ]
+    assert sorted(row["question"] for row in logged(folder, "themes")) == [0, 1, 2]
     assert besides(folder, "themes") == before
     again = command("evaluate", "guide", str(folder), "--by", server.model(), "--no-positions")
     assert "Nothing is asked" in again.err
@@ -470,8 +452,7 @@ def test_positions_before_and_after(command: Run) -> None:
 def test_the_tables_have_questions_and_no_whisper(command: Run) -> None:
     folder = write_group(RUNS)
     assert command("export", str(folder), "--out", "tables").code == 0
-    with Path("tables/questions.csv").open(encoding="utf-8", newline="") as file:
-        rows = [(row["question"], row["agent"], row["utterances"]) for row in csv.DictReader(file)]
+    rows = [(row["question"], row["agent"], row["utterances"]) for row in read_table("tables/questions.csv")]
     assert rows[-3:] == [("2", PEOPLE[0], "1"), ("2", PEOPLE[1], "2"), ("2", PEOPLE[2], "0")]
     assert not Path("tables/themes.csv").exists()
     assert "how much they said about it" in Path("tables/codebook.md").read_text(encoding="utf-8")
@@ -487,9 +468,7 @@ def test_asking_for_positions_changes_nothing_else(command: Run, tmp_path: Path)
     assert command("run", str(scenario)).code == 0
     (folder,) = Path("conversations").iterdir()
     before = besides(folder, "poll_answer")
-    done = command("evaluate", "guide", "latest", "--json")
-    assert done.code == 0, done.err
-    stands = json.loads(done.out)["positions"][0]["stands"]
+    stands = data(command, "guide", "latest")["positions"][0]["stands"]
     assert [stand["name"] for stand in stands] == ["Bo", "Ada"]  # the moderator takes no stand
     assert all(stand["before"] in ("yes", "no") and stand["after"] in ("yes", "no") for stand in stands)
     assert logged(folder, "poll_answer")

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Run
 from hypothesis import given
 from hypothesis import strategies as st
-from pruned_lines import PIECES, pruned
+from pruned_lines import heavy, pruned
 from rich.console import Console
 from run_files import logged
 from run_folders import PEOPLE, mind, utterance, write_run
@@ -48,8 +49,7 @@ NAMES = ["Jan", "Eva", "Petr"]
 
 
 def said(turn: int, speaker: str = "Jan", text: str = "", **more: Any) -> Uttered:
-    given = {"addressees": [], "emotion": {}, "need_to_talk": {}, "response_time_s": 0.0, "tokens": {}}
-    return Uttered(turn=turn, speaker=speaker, text=text or f"Words {turn}.", **{**given, **more})
+    return Uttered(turn=turn, speaker=speaker, text=text or f"Words {turn}.", **more)
 
 
 def started(turn: int = 0) -> Started:
@@ -255,20 +255,9 @@ def test_the_lines_below_the_typing_fit(width: int):
 # What utterances were worded without, on the command line: show, diff, and a line while a run goes on
 
 
-Run = Callable[..., Any]
-
-
-EVA, BO, LI = PEOPLE
-
-
 def minds(records: dict[tuple[int, str], dict[str, Any]], turns: int = 4) -> list[dict[str, Any]]:
     own = {key: {"pruned": record} for key, record in records.items()}
     return [mind(turn, name, **own.get((turn, name), {})) for turn in range(turns) for name in PEOPLE]
-
-
-def heavy(turn: int) -> dict[str, Any]:
-    first, *others = PIECES
-    return pruned(turn, 0.6, [(*first[:5], 9.3), *((*piece[:5], 0.175) for piece in others)])
 
 
 @pytest.mark.proof
@@ -282,7 +271,7 @@ def test_show_has_means_and_what_was_left_out_most_often(command: Run, out: Path
     assert re.split(" {2,}", lines[1]) == [EVA, "2", "40 %", "2.5 of 5.0", "9.5 of 22.0", often]
     assert lines[2].startswith(BO)
     assert not lines[3]
-    data = json.loads(command("show", "latest", "--json").out)
+    data = command("show", "latest", "--json").data
     assert data["pruned"]["mean_words_removed"] == pytest.approx(41 / 3)
     assert [one["agent"] for one in data["pruned_by_agent"]] == [EVA, BO]
 
@@ -293,7 +282,7 @@ def test_show_says_nothing_of_it_without_pruning(command: Run, out: Path) -> Non
     text = command("show", "latest").out
     assert "left out" not in text
     assert "Worded without" not in text
-    assert not {"pruned", "pruned_by_agent"} & json.loads(command("show", "latest", "--json").out).keys()
+    assert not {"pruned", "pruned_by_agent"} & command("show", "latest", "--json").data.keys()
 
 
 def test_show_warns_of_one_piece_that_holds_nearly_all(command: Run, out: Path) -> None:

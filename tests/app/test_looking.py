@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -10,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Run, Serve
 from loopback.scripted import Scripted
-from loopback.server import LoopbackServer
 from pydantic import TypeAdapter
-from run_files import logged, run_json
+from run_files import logged, read_table, run_json
 from run_folders import (
     HOSTILE,
     MARKER,
@@ -30,9 +29,6 @@ from run_folders import (
 from persimchat.runs.events import Event
 
 # `persimchat show`: what it prints, which run it takes, what it refuses
-
-
-Run = Callable[..., Any]
 
 
 Plain = Callable[[str], str]
@@ -431,8 +427,7 @@ def test_from_conversation_to_table(command: Run, out: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "tables/utterances.csv  6 rows\n" in done.out
     assert done.out.endswith("tables/codebook.md\n")
-    with Path("tables/utterances.csv").open(encoding="utf-8", newline="") as file:
-        assert {row["seed"] for row in csv.DictReader(file)} == {"1", "2"}
+    assert {row["seed"] for row in read_table("tables/utterances.csv")} == {"1", "2"}
 
 
 @pytest.mark.proof
@@ -501,9 +496,6 @@ def test_for_one_participants_eyes(command: Run, out: Path) -> None:
 
 
 # What `persimchat run` writes to standard output, in each of its forms, and what it leaves on disk
-
-
-Serve = Callable[..., LoopbackServer]
 
 
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)

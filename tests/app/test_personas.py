@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from fixtures import Run, Serve, Write
 from loopback.answering import Fault, schema_of
 from loopback.scripted import Scripted
-from loopback.server import LoopbackServer
 from run_files import logged
 
 from persimchat.models.offline.persona_making import Request, persona
@@ -22,12 +21,6 @@ from persimchat.personas.catalogue import load_persona
 from persimchat.personas.conversion.mapping import ORDER
 
 # `persimchat personas convert`, from files to a conversation of those who are described in them
-
-
-Run = Callable[..., Any]
-
-
-Write = Callable[..., Path]
 
 
 ROWS = "name,age,occupation,bio,shoes\nAna Mora,34,baker,Ana bakes bread.,38\nBo Říha,61,driver,Bo drives a bus.,44\n"
@@ -106,7 +99,7 @@ def test_a_real_story_is_converted_and_talked_about(command: Run, shared: Path, 
     assert len(logged(folder, "utterance")) == 6
 
 
-def test_a_model_reads_what_no_mapping_fits(command: Run, write: Write, serve: Callable[..., LoopbackServer]):
+def test_a_model_reads_what_no_mapping_fits(command: Run, write: Write, serve: Serve):
     write("a.txt", "Ana Mora bakes bread.")
     person = {"name": "Ana Mora", "description": "Ana Mora bakes bread.", "characteristics": [], "traits": ["shy"]}
     answer = {"people": [{**person, "speaking_style": "", "social_goals": []}]}
@@ -191,9 +184,7 @@ def test_nothing_is_ever_overwritten(command: Run, write: Write, tmp_path: Path)
     assert (tmp_path / "converted/people-2/ana-mora.yaml").is_file()
 
 
-def test_a_failing_model_leaves_nothing(
-    command: Run, write: Write, tmp_path: Path, serve: Callable[..., LoopbackServer]
-):
+def test_a_failing_model_leaves_nothing(command: Run, write: Write, tmp_path: Path, serve: Serve):
     write("a.txt", "Ana Mora bakes bread.")
     server = serve(Scripted(persona_conversion="no"))
     done = command("personas", "convert", "a.txt", "--model", server.model(), "--out", "deep/cast")
@@ -243,14 +234,11 @@ def inventing(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in person.items() if name in schema_of(body)["properties"]}
 
 
-@pytest.fixture
-def model() -> str:
-    return "offline"
-
-
 @pytest.mark.proof
-def test_files_that_a_conversation_reads(command: Run, model: str, tmp_path: Path):
-    done = command("personas", "generate", "-n", "3", "--about", "nurses in Brno", "--out", "town", "--model", model)
+def test_files_that_a_conversation_reads(command: Run, tmp_path: Path):
+    done = command(
+        "personas", "generate", "-n", "3", "--about", "nurses in Brno", "--out", "town", "--model", "offline"
+    )
     assert (done.code, done.err) == (0, "")
     files = sorted((tmp_path / "town").iterdir())
     people = [load_persona(file) for file in files]
@@ -262,7 +250,7 @@ def test_files_that_a_conversation_reads(command: Run, model: str, tmp_path: Pat
         head = file.read_text(encoding="utf-8").partition("name:")[0].splitlines()
         assert all(line.startswith("# ") for line in head)
         assert "no real person" in head[0]
-        assert f"model {model}, seed 0" in head[1]
+        assert "model offline, seed 0" in head[1]
         assert any("nurses in Brno" in line for line in head)
     assert "Kept in town" in done.out
     assert "3 model calls" in done.out
@@ -273,8 +261,8 @@ def test_files_that_a_conversation_reads(command: Run, model: str, tmp_path: Pat
 
 
 @pytest.mark.proof
-def test_quotas_are_kept_and_named(command: Run, model: str, tmp_path: Path):
-    done = command("personas", "generate", "--n", "10", "--quotas", EXAMPLE, "--out", "town", "--model", model)
+def test_quotas_are_kept_and_named(command: Run, tmp_path: Path):
+    done = command("personas", "generate", "--n", "10", "--quotas", EXAMPLE, "--out", "town", "--model", "offline")
     assert done.code == 0
     people = [load_persona(file) for file in (tmp_path / "town").iterdir()]
     assert sorted(str(person.characteristic("gender")) for person in people) == ["man"] * 5 + ["woman"] * 5
@@ -284,9 +272,9 @@ def test_quotas_are_kept_and_named(command: Run, model: str, tmp_path: Path):
     assert "Let the first 6 talk" in done.out
 
 
-def test_the_same_seed_makes_the_same_files(command: Run, model: str, tmp_path: Path):
+def test_the_same_seed_makes_the_same_files(command: Run, tmp_path: Path):
     for folder, seed in (("a", "5"), ("b", "5"), ("c", "6")):
-        assert command("personas", "generate", "--seed", seed, "--out", folder, "--model", model).code == 0
+        assert command("personas", "generate", "--seed", seed, "--out", folder, "--model", "offline").code == 0
     first, second, other = (
         {file.name: file.read_bytes() for file in (tmp_path / folder).iterdir()} for folder in ("a", "b", "c")
     )
@@ -294,9 +282,9 @@ def test_the_same_seed_makes_the_same_files(command: Run, model: str, tmp_path: 
     assert not set(first) & set(other)
 
 
-def test_without_a_folder_each_group_gets_its_own(command: Run, model: str, tmp_path: Path):
+def test_without_a_folder_each_group_gets_its_own(command: Run, tmp_path: Path):
     for _ in range(2):
-        done = command("personas", "generate", "-n", "1", "--about", "Bus drivers", "--model", model)
+        done = command("personas", "generate", "-n", "1", "--about", "Bus drivers", "--model", "offline")
         assert "persimchat personas show generated/" in done.out
     folders = sorted((tmp_path / "generated").iterdir())
     assert len(folders) == 2

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Run, Write
+from run_files import read_table
 
-from persimchat.app.cli import main
 from persimchat.app.console.console import Area
 from persimchat.app.console.console_lines import Talk, answers, order
 from persimchat.app.console.taking_part import carry_out
@@ -23,80 +23,52 @@ from persimchat.state.errors import InputError
 # `persimchat story`, and stories with the other commands: what they print, and how they refuse
 
 
-pytestmark = pytest.mark.usefixtures("quiet_folder")
-
-
 @pytest.fixture
-def quiet_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Call the command: exit code, standard output, standard error."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
+def tiny(root: Path) -> str:
+    """The file of the small story."""
+    return str(root / "personas" / "stories" / "tiny.yaml")
 
 
 @pytest.mark.proof
-def test_a_story_runs_from_its_file_and_can_be_read_shown_exported_and_replayed(
-    said: Callable[..., tuple[int, str, str]], root: Path, tmp_path: Path
-) -> None:
-    tiny = str(root / "personas" / "stories" / "tiny.yaml")
-    code, out, _ = said("run", tiny, "--model", "offline", "--seed", "1")
-    assert code == 0
+def test_a_story_runs_from_its_file_and_can_be_read_shown_exported_and_replayed(command: Run, tiny: str) -> None:
+    told = command("run", tiny, "--model", "offline", "--seed", "1")
+    assert told.code == 0
     for words in ("# Round 1, private", "meet alone; nobody else knows.", "votes for", "the story was settled"):
-        assert words in out
-    code, out, _ = said("show", "latest")
-    assert code == 0
-    assert "winner" in out
-    assert "Where they stand at the end" in out
-    assert said("export", "latest", "--out", "tables")[0] == 0
-    with (tmp_path / "tables" / "happenings.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert {"met", "standing", "ballot", "outcome"} <= {row["do"] for row in rows}
-    assert "`heard_by`" in (tmp_path / "tables" / "codebook.md").read_text(encoding="utf-8")
-    assert said("export", "latest", "--for", "Olle", "--out", "eyes")[0] == 0
-    with (tmp_path / "eyes" / "happenings.csv").open(encoding="utf-8") as file:
-        known = list(csv.DictReader(file))
-    assert {row["agent"] for row in known if row["heard_by"] == "[]"} == {"Olle Granat"}
-    assert said("show", "latest", "--html")[0] == 0
-    report = next((tmp_path / "conversations").glob("*/report.html")).read_text(encoding="utf-8")
+        assert words in told.out
+    shown = command("show", "latest")
+    assert shown.code == 0
+    assert "winner" in shown.out
+    assert "Where they stand at the end" in shown.out
+    assert command("export", "latest", "--out", "tables").code == 0
+    assert {"met", "standing", "ballot", "outcome"} <= {row["do"] for row in read_table("tables/happenings.csv")}
+    assert "`heard_by`" in Path("tables/codebook.md").read_text(encoding="utf-8")
+    assert command("export", "latest", "--for", "Olle", "--out", "eyes").code == 0
+    own = [row["agent"] for row in read_table("eyes/happenings.csv") if row["heard_by"] == "[]"]
+    assert set(own) == {"Olle Granat"}
+    assert command("show", "latest", "--html").code == 0
+    report = next(Path("conversations").glob("*/report.html")).read_text(encoding="utf-8")
     assert "meet alone" in report
-    assert said("replay", "latest", "--quiet")[0] == 0
+    assert command("replay", "latest", "--quiet").code == 0
 
 
 @pytest.mark.proof
-def test_the_story_command_takes_the_generated_options(said: Callable[..., tuple[int, str, str]], root: Path) -> None:
-    tiny = str(root / "personas" / "stories" / "tiny.yaml")
-    code, out, _ = said("story", "run", tiny, "--rounds", "1", "--model", "offline", "--json")
-    assert code == 0
-    events = [json.loads(line) for line in out.splitlines()]
-    assert {event["event"] for event in events} >= {
-        "started",
-        "happening",
-        "utterance",
-        "mind",
-        "turn_ended",
-        "stopped",
-    }
+def test_the_story_command_takes_the_generated_options(command: Run, tiny: str) -> None:
+    done = command("story", "run", tiny, "--rounds", "1", "--model", "offline", "--json")
+    assert done.code == 0
+    events = [json.loads(line) for line in done.out.splitlines()]
+    kinds = {"started", "happening", "utterance", "mind", "turn_ended", "stopped"}
+    assert {event["event"] for event in events} >= kinds
     assert events[0]["mode"] == "story"
     assert events[0]["max_messages"] == 20
     assert events[-1]["outcome"]["winners"]
 
 
 @pytest.mark.proof
-def test_an_estimate_of_a_story_counts_its_calls(said: Callable[..., tuple[int, str, str]], root: Path) -> None:
+def test_an_estimate_of_a_story_counts_its_calls(command: Run, root: Path) -> None:
     examples = {"ferries": 471, "thinkers": 498, "festival": 415, "museum": None}
     for name, calls in examples.items():
-        code, out, _ = said("estimate", str(root / "examples" / "stories" / f"{name}.yaml"), "--json")
-        assert code == 0
-        found = json.loads(out)["at_most"]["total"]["calls"]
+        done = command("estimate", str(root / "examples" / "stories" / f"{name}.yaml"), "--json")
+        found = done.data["at_most"]["total"]["calls"]
         assert calls is None or found == calls, name
 
 
@@ -121,49 +93,39 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_is_refused_in_one_line(
-    case: str, said: Callable[..., tuple[int, str, str]], root: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_is_refused_in_one_line(case: str, command: Run, root: Path, tiny: str, tmp_path: Path) -> None:
     arguments, words = BAD[case]
-    given = [one.format(root=root, tiny=root / "personas" / "stories" / "tiny.yaml") for one in arguments]
-    code, out, err = said(*given)
-    assert code == 2
-    assert out == ""
-    assert words in err
-    assert err.count("\n") == 1
+    done = command(*(one.format(root=root, tiny=tiny) for one in arguments))
+    assert done.code == 2
+    assert done.out == ""
+    assert words in done.error
     assert not list(tmp_path.iterdir())
 
 
-def test_a_released_folder_is_converted_and_not_over_an_existing_file(
-    said: Callable[..., tuple[int, str, str]], shared: Path, tmp_path: Path
-) -> None:
+def test_a_released_folder_is_converted_and_not_over_an_existing_file(command: Run, shared: Path) -> None:
     folder = shared / "data" / "stories" / "succession"
     if not folder.is_dir():
         pytest.skip(f"no {folder}")
-    code, out, err = said("story", "convert", str(folder), "-o", "made.yaml", "--decider", "Logan")
-    assert code == 0
-    assert "persimchat run made.yaml" in out
-    assert "was inferred" in err
-    assert "decider: Logan Roy" in (tmp_path / "made.yaml").read_text(encoding="utf-8")
-    assert said("story", "convert", str(folder), "-o", "made.yaml")[0] == 2
+    done = command("story", "convert", str(folder), "-o", "made.yaml", "--decider", "Logan")
+    assert done.code == 0
+    assert "persimchat run made.yaml" in done.out
+    assert "was inferred" in done.err
+    assert "decider: Logan Roy" in Path("made.yaml").read_text(encoding="utf-8")
+    assert command("story", "convert", str(folder), "-o", "made.yaml").code == 2
 
 
-def test_the_graph_of_a_story_is_drawn(said: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, _ = said("graph", "story", "--outer")
-    assert code == 0
-    assert "agenda -.-> stocktake" in out
+def test_the_graph_of_a_story_is_drawn(command: Run) -> None:
+    done = command("graph", "story", "--outer")
+    assert done.code == 0
+    assert "agenda -.-> stocktake" in done.out
 
 
 # `persimchat branch --choose`: from a story to its branch, their difference, and what is refused in one line
 
 
-Run = Callable[..., Any]
-
-
 @pytest.mark.long
 @pytest.mark.proof
-def test_a_branch_chooses_and_the_difference_is_shown(command: Run, root: Path) -> None:
-    tiny = str(root / "personas" / "stories" / "tiny.yaml")
+def test_a_branch_chooses_and_the_difference_is_shown(command: Run, tiny: str) -> None:
     assert command("run", tiny, "--model", "offline", "--seed", "1", "--quiet").code == 0
     (run,) = (path.name for path in Path("conversations").iterdir())
     made = command("branch", run, "--at", "0", "--choose", "Tuuli=nobody")
@@ -226,10 +188,7 @@ def asked(what: str, *, agent: str = CY, problem: str = "", **more: Any) -> Aske
 
 
 def spoken(turn: int, speaker: str, heard_by: list[str] | None = None) -> Uttered:
-    given = {"addressees": [], "emotion": {}, "need_to_talk": {}, "response_time_s": 0.0, "tokens": {}}
-    return Uttered.model_validate(
-        {"turn": turn, "speaker": speaker, "text": f"Words {turn}.", "heard_by": heard_by, **given}
-    )
+    return Uttered(turn=turn, speaker=speaker, text=f"Words {turn}.", heard_by=heard_by)
 
 
 def happened(do: str, speaker: str = "", heard_by: list[str] | None = None, **more: Any) -> Happened:
@@ -293,17 +252,21 @@ HEARD: list[Event] = [
 ]
 
 
-def test_players_see_what_they_hear_and_at_the_end_everything() -> None:
+def shown(*events: Event) -> list[Any]:
+    """What players are shown of these events."""
     kept = Kept()
     view = PlayersView(kept)
-    for event in (started(), STAGE, *HIDDEN, *BETWEEN, *HEARD, NEXT, spoken(4, BO)):
+    for event in events:
         view.show(event)
-    first, *seen = kept.shown
+    return kept.shown
+
+
+def test_players_see_what_they_hear_and_at_the_end_everything() -> None:
+    told = (started(), STAGE, *HIDDEN, *BETWEEN, *HEARD, NEXT, spoken(4, BO))
+    first, *seen = shown(*told)
     assert (first.turn, first.max_messages) == (0, 0), "the number of utterances tells of rooms"
     assert seen == [STAGE, *HEARD, NEXT, spoken(4, BO)]
-    kept.shown.clear()
-    view.show(stopped("settled"))
-    line, *opened, end = kept.shown
+    line, *opened, end = shown(*told, stopped("settled"))[1 + len(seen) :]
     assert line == f"The story is over. This is what {CY} did not hear:"
     assert opened == [STAGE, *HIDDEN, BETWEEN[1]], "no heading without anything below"
     assert end == stopped("settled")
@@ -311,28 +274,18 @@ def test_players_see_what_they_hear_and_at_the_end_everything() -> None:
 
 @pytest.mark.parametrize("reason", ["stopped", "budget", "error"])
 def test_nothing_opens_before_the_end(reason: str) -> None:
-    kept = Kept()
-    view = PlayersView(kept)
-    for event in (started(), *HIDDEN, spoken(4, BO), stopped(reason)):
-        view.show(event)
     heard = stopped(reason).model_copy(update={"turn": 1})
-    assert kept.shown[1:] == [spoken(4, BO), heard], "nor does its number of utterances tell of rooms"
+    _, *seen = shown(started(), *HIDDEN, spoken(4, BO), stopped(reason))
+    assert seen == [spoken(4, BO), heard], "nor does its number of utterances tell of rooms"
 
 
 def test_a_conversation_is_shown_as_it_is() -> None:
-    kept = Kept()
-    view = PlayersView(kept)
-    for event in (started("discussion"), *HIDDEN, *BETWEEN):
-        view.show(event)
-    assert kept.shown == [started("discussion"), *HIDDEN, *BETWEEN]
+    told = [started("discussion"), *HIDDEN, *BETWEEN]
+    assert shown(*told) == told
 
 
 def test_the_first_question_tells_what_the_character_knows() -> None:
-    kept = Kept()
-    view = PlayersView(kept)
-    for event in (started(), asked("utterance"), asked("utterance")):
-        view.show(event)
-    lines = [one for one in kept.shown if isinstance(one, str)]
+    lines = [one for one in shown(started(), asked("utterance"), asked("utterance")) if isinstance(one, str)]
     assert lines[0] == f"You are {CY}, known as: The banker."
     assert len(lines) == len(set(lines))
     assert all("\n" not in line for line in lines)
@@ -413,14 +366,11 @@ def test_the_toolbar_asks_and_shows_no_number_of_utterances() -> None:
 
 
 @pytest.fixture
-def played(finished: Callable[..., Any], root: Path, tmp_path: Path) -> Callable[[str], Any]:
+def played(finished: Run, tiny: str, write: Write) -> Callable[[str], Any]:
     """Play Aino in the small story, with these lines on standard input."""
 
     def run(lines: str) -> Any:
-        given = tmp_path / "lines"
-        given.write_text(lines, encoding="utf-8")
-        tiny = str(root / "personas" / "stories" / "tiny.yaml")
-        with given.open(encoding="utf-8") as stdin:
+        with write("lines", lines).open(encoding="utf-8") as stdin:
             return finished("story", "run", tiny, "--human", "aino", "--model", "offline", "--seed", "1", stdin=stdin)
 
     return run

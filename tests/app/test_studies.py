@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,21 +10,16 @@ from typing import Any
 
 import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
+from fixtures import Run, Serve
 from loopback.answering import Fault, Reply
 from loopback.scripted import Scripted, prompt_of
-from loopback.server import LoopbackServer
+from run_files import read_table
 from run_folders import PEOPLE, given, manifest, mind, utterance, write_run
 
 from persimchat.app.cli import main
 from persimchat.evaluation.benchmarks.formats import Item, drawn, own_items
 
 # `persimchat evaluate benchmark`: models on loopback answer as planned, alone and in debates
-
-
-Run = Callable[..., Any]
-
-
-Serve = Callable[..., LoopbackServer]
 
 
 MINE = own_items()
@@ -76,15 +70,11 @@ def is_reasoned(body: Mapping[str, Any]) -> bool:
 
 def data(command: Run, *arguments: str) -> dict[str, Any]:
     """What the command says with --json."""
-    done = command("evaluate", "benchmark", *arguments, "--json", "--yes")
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    return command("evaluate", "benchmark", *arguments, "--json", "--yes").data
 
 
 def rows() -> list[dict[str, str]]:
-    with Path("results/own/tables/items.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table("results/own/tables/items.csv")
 
 
 @pytest.mark.proof
@@ -278,8 +268,7 @@ def two_settings(topic: str = "Tea?") -> list[str]:
 
 def found(done: Any) -> dict[tuple[str, str], Any]:
     """Values of cases by setting and measure."""
-    data: Mapping[str, Any] = json.loads(done.out)
-    return {(one["setting"], one["measure"]): one["value"] for one in data["values"] if one["unit"] == "case"}
+    return {(one["setting"], one["measure"]): one["value"] for one in done.data["values"] if one["unit"] == "case"}
 
 
 FULL, LESS = "pruning.lambda=0", "pruning.lambda=0.6"
@@ -309,14 +298,12 @@ def test_what_is_printed(command: Run) -> None:
     assert "4 dialogues in 1 case, 2 settings" in done.out
     assert "lexical: words, not meanings; not comparable with published sim" in done.out
     assert "95 % interval" not in done.out, "one case has none"
-    with (Path("res") / "diversity.csv").open(encoding="utf-8", newline="") as file:
-        rows = {(row["setting"], row["measure"]): row for row in csv.DictReader(file)}
+    rows = {(row["setting"], row["measure"]): row for row in read_table("res/diversity.csv")}
     assert float(rows[FULL, "dist_2"]["value"]) == 0.6
     assert rows[FULL, "dist_2"]["runs"] == '["Tea-full-0", "Tea-full-1"]'
     assert "inconsistency is missing" not in done.out
     assert done.out.rstrip().endswith("diversity_settings.csv")
-    with (Path("res") / "diversity_settings.csv").open(encoding="utf-8", newline="") as file:
-        means = {(row["setting"], row["measure"]): row for row in csv.DictReader(file)}
+    means = {(row["setting"], row["measure"]): row for row in read_table("res/diversity_settings.csv")}
     less = means[LESS, "dist_1"]
     assert (float(less["mean"]), less["cases"], less["reference"], less["low"]) == (0.8, "1", FULL, "")
     assert float(less["difference"]) == pytest.approx(4 / 5 - 3 / 7)
@@ -445,9 +432,7 @@ def test_unequal_numbers(command: Run) -> None:
     full = [dialogue(f"full-{seed}", f"tea {seed}", seed=seed) for seed in range(3)]
     less = [dialogue(f"less-{seed}", f"milk {seed}", seed=seed, strength=0.6) for seed in (0, 1)]
     done = command("evaluate", "diversity", *full, *less, "--json")
-    assert any(
-        "left out 1 dialogue, because another setting lacks the seed" in n for n in json.loads(done.out)["notes"]
-    )
+    assert "left out 1 dialogue, because another setting lacks the seed" in " ".join(done.data["notes"])
     assert found(done)[FULL, "dist_1"] == pytest.approx(3 / 4)
     other = dialogue("less-9", "milk 9", seed=9, strength=0.6)
     done = command("evaluate", "diversity", *full, less[0], other, "--json")

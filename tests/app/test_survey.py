@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections import Counter
@@ -14,6 +13,8 @@ import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
 import yaml
 from evaluation.surveys import csv_of, held_runs
+from fixtures import Run
+from run_files import read_table
 from run_folders import PEOPLE, rewrite, utterance, write_run, write_steered
 from small_experiment import SMALL
 
@@ -22,7 +23,6 @@ from persimchat.experiments import Experiment
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 
-Run = Callable[..., Any]
 METHODS = ("need_to_talk", "round_robin")
 GRID = {"method": list(METHODS), "wording": {"a": "Tea?", "b": "Cars?"}, "seed": [0, 1, 2]}
 
@@ -42,11 +42,6 @@ def experiment(path: Path, left_out: int = 0, **fields: Any) -> Path:
     return path
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 @pytest.fixture(scope="module")
 def tea(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve conversations: two methods, two wordings, three seeds."""
@@ -54,10 +49,7 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def data(command: Run, *arguments: object) -> dict[str, Any]:
-    done = command("survey", *map(str, arguments), "--json")
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    return command("survey", *map(str, arguments), "--json").data
 
 
 def rate(folder: Path, rating: Callable[[int, int], int], raters: int = 8) -> Path:
@@ -73,7 +65,7 @@ def rate(folder: Path, rating: Callable[[int, int], int], raters: int = 8) -> Pa
 
 
 @pytest.mark.proof
-def test_from_an_experiment_to_a_result(command: Run, tea: Path, tmp_path: Path):
+def test_from_an_experiment_to_a_result(command: Run, tea: Path):
     done = command("survey", "make", str(tea), "--by", "method")
     assert done.code == 0, done.err
     assert "4 topics, 2 systems, 8 excerpts, about 5 minutes for a rater" in done.out

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixtures import Run
+from run_files import read_records, read_table
 from run_folders import PEOPLE, put, utterance, verdict, write_run
 
 from persimchat.evaluation.people import likeness, read_people, together
 from persimchat.runs.folder.answers import PollAnswer
 from persimchat.state.errors import InputError
 from persimchat.state.poll import Poll
-
-Run = Callable[..., Any]
 
 EVA, BO, LI = PEOPLE
 
@@ -56,10 +53,7 @@ def survey(tmp_path: Path, text: str) -> Path:
 
 
 def as_json(command: Run, *arguments: str) -> dict[str, Any]:
-    done = command("evaluate", "people", *arguments, "--json")
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    return command("evaluate", "people", *arguments, "--json").data
 
 
 def test_distances_with_their_floors(command: Run, tmp_path: Path) -> None:
@@ -126,11 +120,7 @@ def test_shares_without_n_are_fixed_and_near_sums_are_scaled(tmp_path: Path) -> 
 
 @pytest.mark.proof
 def test_several_questions_and_groups(command: Run, tmp_path: Path) -> None:
-    polled = [
-        answered(BANS, ["yes", "yes", "no"]),
-        answered(WARM, ["1", "2", "2"]),
-        answered(BANS, ["no"], 0),
-    ]
+    polled = [answered(BANS, ["yes", "yes", "no"]), answered(WARM, ["1", "2", "2"]), answered(BANS, ["no"], 0)]
     folders = [str(run_with(f"r{n}", *polled)) for n in range(2)]
     text = "question,group,option,count\ncars,young,yes,8\ncars,young,no,2\ncars,old,yes,1\ncars,old,no,9\n"
     human = survey(tmp_path, f"{text}warm,,1,3\nwarm,,2,3\nwarm,,3,4\nother,,whatever,1\n")
@@ -191,10 +181,8 @@ def test_a_bad_file_names_the_line(command: Run, tmp_path: Path, text: str, word
 
 @pytest.mark.proof
 def test_bad_input_to_people_is_one_line(command: Run, tmp_path: Path) -> None:
-    folder, human = (
-        str(run_with("one", answered(BANS, ["yes"]))),
-        str(survey(tmp_path, "option,count\nyes,1\n")),
-    )
+    folder = str(run_with("one", answered(BANS, ["yes"])))
+    human = str(survey(tmp_path, "option,count\nyes,1\n"))
     other = str(run_with("two", answered(Poll(ask="Another?", named="cars"), ["yes"])))
     for arguments, words in (
         ((folder, "--poll", "tea", "--human", human), "Its polls: cars"),
@@ -226,7 +214,7 @@ def debate(name: str = "cars", *, yes: str = "yes", no: str = "no", **about: Any
 
 def test_who_moved_after_whom(command: Run) -> None:
     folder = debate()
-    found = json.loads(command("evaluate", "stances", str(folder), "--json").out)
+    found = command("evaluate", "stances", str(folder), "--json").data
     (one,) = found["runs"]["cars"]
     assert {holder["agent"]: (holder["first"], holder["last"], holder["credit"]) for holder in one["holders"]} == {
         EVA: ("yes", "yes", 1.0), BO: ("no", "yes", 0.0),
@@ -237,8 +225,7 @@ def test_who_moved_after_whom(command: Run) -> None:
     done = command("evaluate", "stances", str(folder), "--source", "verdicts", "--out", "res")
     assert "1 move, 1 to the majority of the time; the first position of 1 of 2 was their last." in done.out
     assert "after whom somebody moved, not because of whom" in done.out
-    with (Path("res") / "stances.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_table("res/stances.csv")
     assert [(row["run"], row["turn"], row["moved"]) for row in rows][-1] == ("cars", "4", "true")
 
 
@@ -256,14 +243,13 @@ def test_show_report_and_export_have_the_moves(command: Run) -> None:
     folder = debate()
     done = command("show", str(folder))
     assert "Who moved, by verdicts" in done.out
-    assert json.loads(command("show", str(folder), "--json").out)["stances"][0]["source"] == "verdicts"
+    assert command("show", str(folder), "--json").data["stances"][0]["source"] == "verdicts"
     assert command("show", str(folder), "--html").code == 0
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert "Who moved, by verdicts" in report
     assert f"<bdi>{EVA}</bdi> (3)" in report
     assert command("export", str(folder), "--format", "jsonl").code == 0
-    rows = [json.loads(line) for line in Path("export/stances.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["candidates"] for row in rows] == [[], [], [], [3]]
+    assert [row["candidates"] for row in read_records("export/stances.jsonl")] == [[], [], [], [3]]
     assert "## stances" in Path("export/codebook.md").read_text(encoding="utf-8")
     assert command("export", str(folder), "--for", EVA, "--out", "eyes").code == 0
     assert not list(Path("eyes").glob("stances*"))
@@ -272,7 +258,7 @@ def test_show_report_and_export_have_the_moves(command: Run) -> None:
 def test_a_run_in_which_nobody_moved_says_no_more_than_before(command: Run) -> None:
     folder = write_run(BOTH_RUNS, run="plain")
     assert "Who moved" not in command("show", str(folder)).out
-    assert "stances" not in json.loads(command("show", str(folder), "--json").out)
+    assert "stances" not in command("show", str(folder), "--json").data
     command("show", str(folder), "--html")
     assert "Who moved" not in (folder / "report.html").read_text(encoding="utf-8")
 

@@ -49,26 +49,11 @@ def token(turn: int, text: str, speaker: str = "A") -> Token:
 
 
 def uttered(turn: int) -> Uttered:
-    return Uttered(
-        turn=turn, speaker="A", text="x", addressees=[], emotion={}, need_to_talk={}, response_time_s=0, tokens={}
-    )
+    return Uttered(turn=turn, speaker="A", text="x")
 
 
 def changed(turn: int) -> MindChanged:
-    return MindChanged(
-        record=MindRecord(
-            turn=turn,
-            agent="Žofie",
-            did="plan",
-            percept={"theme": "tea", "keywords": ["tea"], "importance": 1},
-            focal_points=["?"],
-            recalled=[],
-            short_term_memory=None,
-            long_term_memories=1,
-            action="plan",
-            emotion={"anger": 1},
-        )
-    )
+    return MindChanged(record=MindRecord(turn=turn, agent="Žofie", did="plan", emotion={"anger": 1}))
 
 
 def without_making(events: Iterable[Event]) -> list[Event]:

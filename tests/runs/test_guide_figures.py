@@ -9,7 +9,7 @@ import pytest
 from fixtures import Refused
 from group_runs import GUIDE, MODERATOR, write_group
 from page_parts import Page
-from pruned_lines import PIECES, pruned
+from pruned_lines import PIECES, heavy, pruned
 from run_folders import (
     HOSTILE,
     PEOPLE,
@@ -216,9 +216,7 @@ def test_the_sentence_holds_no_control_characters() -> None:
 
 
 def test_one_piece_that_holds_nearly_all() -> None:
-    first, *others = PIECES
-    heavy = pruned(1, 0.6, [(*first[:5], 9.3), *((*piece[:5], 0.175) for piece in others)])
-    (found,) = figures.wordings(minds((1, INA, heavy)))
+    (found,) = figures.wordings(minds((1, INA, heavy(1))))
     assert figures.dominance(found.pruned) == (
         "one item (description) holds 93 % of the score; split the description into traits"
     )
@@ -227,8 +225,8 @@ def test_one_piece_that_holds_nearly_all() -> None:
 
 
 def test_a_heavy_memory_has_a_remedy_of_its_own() -> None:
-    heavy = pruned(1, 0.6, [(*PIECES[2][:5], 8.0), (*PIECES[1][:5], 2.0)])
-    (found,) = figures.wordings(minds((1, INA, heavy)))
+    record = pruned(1, 0.6, [(*PIECES[2][:5], 8.0), (*PIECES[1][:5], 2.0)])
+    (found,) = figures.wordings(minds((1, INA, record)))
     assert figures.dominance(found.pruned) == "one item (memory) holds 80 % of the score; split it or shorten it"
 
 

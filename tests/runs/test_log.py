@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -119,8 +120,9 @@ def said(turn: int, text: str = "Tea.") -> Uttered:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Log:
-    return Log(tmp_path / "run.sqlite", KINDS)
+def log(tmp_path: Path) -> Iterator[Log]:
+    with Log(tmp_path / "run.sqlite", KINDS) as log:
+        yield log
 
 
 def test_what_is_appended_is_read_in_order(log: Log) -> None:
@@ -133,14 +135,12 @@ def test_what_is_appended_is_read_in_order(log: Log) -> None:
         ("silenced", 2, "Bo", "c2")
     ]
     assert log.delete("checkpoint = ?", "c1") == 2
-    log.close()
 
 
 def test_an_append_is_whole_or_nothing(log: Log) -> None:
     with pytest.raises(KeyError):
         log.append([said(1), persimchat.Settings()], "c1")
     assert list(log.read()) == []
-    log.close()
 
 
 def test_a_disk_that_is_full_is_told_and_nothing_is_half(log: Log) -> None:
@@ -152,7 +152,6 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_half(log: Log) -> None:
     log.rows("PRAGMA max_page_count = 1000000")
     log.append([said(2)], "c2")
     assert [event.turn for event in log.read()] == [1, 2]
-    log.close()
 
 
 def test_several_threads_append(log: Log) -> None:
@@ -162,7 +161,6 @@ def test_several_threads_append(log: Log) -> None:
     for thread in threads:
         thread.join()
     assert sorted(event.turn for event in log.read()) == list(range(1, 30))
-    log.close()
 
 
 def test_one_file_is_left_and_late_requests_reopen_it(log: Log) -> None:

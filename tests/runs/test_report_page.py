@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_parts import Page
-from pruned_lines import PIECES, pruned
+from pruned_lines import heavy, pruned
 from run_folders import (
     HOSTILE,
     PEOPLE,
@@ -64,9 +64,6 @@ def test_everybody_has_initials_of_their_own(names: list[str]) -> None:
 
 
 # The report on what utterances were worded without: insights, the line below an utterance, the pieces in the mind
-
-
-EVA, BO, LI = PEOPLE
 
 
 CHECKS = [
@@ -133,9 +130,7 @@ def test_below_the_utterance_stands_how_much(html: str) -> None:
 
 
 def test_a_piece_that_holds_nearly_all_is_named(tmp_path: Path) -> None:
-    first, *others = PIECES
-    heavy = pruned(1, 0.6, [(*first[:5], 9.3), *((*piece[:5], 0.175) for piece in others)])
-    words = Page(html_of(tmp_path, (1, EVA, heavy))).words
+    words = Page(html_of(tmp_path, (1, EVA, heavy(1)))).words
     warning = "one item (description) holds 93 % of the score; split the description into traits."
     assert f"{EVA}: {warning}" in words
     assert words.count(warning) == 2
