@@ -15,13 +15,6 @@ from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
 
 NAMES = ["Ada Lind", "Bo Vik", "Cleo Marsh"]
-ADA, BO, LI = "Ada Lind", "Bo Říha", "李雷"
-TRIO: list[dict[str, Any]] = [
-    {"name": ADA, "description": "A baker who gets up at three.", "traits": ["talkative"]},
-    {"name": BO, "description": "A bus driver near retirement.", "traits": ["reserved"]},
-    {"name": LI, "description": "A student of chemistry.", "traits": ["curious"]},
-]
-WITH_A_PERSON = [*TRIO[:2], {"name": LI, "human": True}]
 
 
 def scenario(names: list[str] = NAMES) -> Any:
